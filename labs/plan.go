@@ -1,0 +1,135 @@
+package labs
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Plan is a lab, its release and the stages of that release: everything a
+// generator, a site or a provisioner needs, with nothing left to decide but
+// what only a running script can see (files that are there or not).
+type Plan struct {
+	Lab      *Lab
+	Release  *Release
+	Bootkube *Bootkube
+	// Stages are those of the release in the order they run, their flags,
+	// copies, checks and texts already cut down to it.
+	Stages []*Stage
+}
+
+// Resolve makes the plan for a loaded lab. An unknown release is an error that
+// names the nearest known ones.
+func (c *Catalog) Resolve(lab *Lab) (*Plan, error) {
+	release := c.Release(lab.Release.Version)
+	if release == nil {
+		return nil, fmt.Errorf("release %q is not known; known are %s", lab.Release.Version, strings.Join(c.ReleaseIDs(), ", "))
+	}
+	p := &Plan{Lab: lab, Release: release, Bootkube: &Bootkube{}}
+	keep := func(sp Span, when Condition) bool { return sp.Holds(release.ID) && when.possible(lab) }
+	cut(reflect.ValueOf(p.Bootkube).Elem(), reflect.ValueOf(c.Bootkube).Elem(), keep)
+	for _, s := range c.Stages {
+		if !keep(s.Span, s.When) {
+			continue
+		}
+		mine := &Stage{}
+		cut(reflect.ValueOf(mine).Elem(), reflect.ValueOf(s).Elem(), keep)
+		p.Stages = append(p.Stages, mine)
+	}
+	return p, nil
+}
+
+// possible says whether a condition can hold in the lab; what only a running
+// script can see counts as possible.
+func (w Condition) possible(lab *Lab) bool {
+	return (w.InPlace == nil || !*w.InPlace) &&
+		!w.ClusterProfile &&
+		(w.Distribution == "" || w.Distribution == lab.Release.Distribution) &&
+		(len(w.Topology) == 0 || contains(w.Topology, lab.Topology)) &&
+		len(w.Platforms) == 0
+}
+
+// cut copies a struct deeply and leaves out the list items that do not hold.
+func cut(to, from reflect.Value, keep func(Span, Condition) bool) {
+	switch from.Kind() {
+	case reflect.Pointer:
+		if !from.IsNil() {
+			to.Set(reflect.New(from.Type().Elem()))
+			cut(to.Elem(), from.Elem(), keep)
+		}
+	case reflect.Struct:
+		for i := 0; i < from.NumField(); i++ {
+			cut(to.Field(i), from.Field(i), keep)
+		}
+	case reflect.Slice:
+		for i := 0; i < from.Len(); i++ {
+			if item := from.Index(i); holds(item, keep) {
+				mine := reflect.New(item.Type()).Elem()
+				cut(mine, item, keep)
+				to.Set(reflect.Append(to, mine))
+			}
+		}
+	default:
+		to.Set(from)
+	}
+}
+
+func holds(item reflect.Value, keep func(Span, Condition) bool) bool {
+	if item.Kind() != reflect.Struct {
+		return true
+	}
+	var sp Span
+	var when Condition
+	if f := item.FieldByName("Span"); f.IsValid() {
+		sp, _ = f.Interface().(Span)
+	}
+	if f := item.FieldByName("When"); f.IsValid() {
+		when, _ = f.Interface().(Condition)
+	}
+	return keep(sp, when)
+}
+
+// Stage returns the plan's stage of that id; nil if the release has none.
+func (p *Plan) Stage(id string) *Stage {
+	for _, s := range p.Stages {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// ImageVariable is the shell variable of bootkube.sh that holds the image of a
+// payload name; empty when bootkube.sh of this release asks for no such image.
+func (p *Plan) ImageVariable(payload string) string {
+	for _, v := range p.Bootkube.Images {
+		if v.Name == payload {
+			return v.Variable
+		}
+	}
+	return ""
+}
+
+// Writer is the stage whose outputs or copies put a file in its place, the
+// last one before the given stage; nil when no stage does.
+func (p *Plan) Writer(file string, before *Stage) *Stage {
+	var writer *Stage
+	for _, s := range p.Stages {
+		if s == before {
+			break
+		}
+		if s.writes(file) {
+			writer = s
+		}
+	}
+	return writer
+}
+
+func (s *Stage) writes(file string) bool {
+	for _, out := range s.Outputs {
+		if covers(out.Path, file) {
+			return true
+		}
+	}
+	return false
+}

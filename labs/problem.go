@@ -1,0 +1,132 @@
+package labs
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Problem is one thing that is wrong in a YAML file, told so that its author
+// can mend it without a second tool.
+type Problem struct {
+	File    string // path as the user gave it
+	Line    int    // 1-based line in File; 0 when the file as a whole is meant
+	Excerpt string // that line, without its end
+	Path    string // where in the document, as networking.machineNetwork[0].cidr
+	Message string // what is wrong
+	Allowed string // what is allowed, empty when Message says it all
+	Hint    string // what to do, empty when it is plain
+	Warning bool   // true when the lab can be generated all the same
+}
+
+// String gives the problem in up to four lines: place and message, the line of
+// the file itself, what is allowed, a hint.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(visible(p.File))
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	b.WriteString(": ")
+	if p.Warning {
+		b.WriteString("warning: ")
+	}
+	if p.Path != "" {
+		b.WriteString(visible(p.Path) + ": ")
+	}
+	b.WriteString(visible(p.Message))
+	if p.Excerpt != "" {
+		fmt.Fprintf(&b, "\n  %4d | %s", p.Line, printable(p.Excerpt))
+	}
+	if p.Allowed != "" {
+		b.WriteString("\n  allowed: " + p.Allowed)
+	}
+	if p.Hint != "" {
+		b.WriteString("\n  hint: " + p.Hint)
+	}
+	return b.String()
+}
+
+// printable is a line of a file, visible and short.
+func printable(line string) string { return clip(visible(line), 160) }
+
+// visible keeps a text from playing tricks on a terminal.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return ' '
+		}
+		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) || (r >= 0x200b && r <= 0x200f) || (r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) || r == 0xfeff {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}
+
+// clip shortens a text to a number of characters.
+func clip(text string, longest int) string {
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return text
+}
+
+// quote repeats a value of a file in a message: in quotes, visible, short, and
+// not at all when it may be a secret.
+func quote(value string) string {
+	if looksSecret(value) {
+		return "this value"
+	}
+	return strconv.Quote(clip(value, 60))
+}
+
+// Problems is everything that is wrong, in the order of the file.
+type Problems []Problem
+
+// Error gives all problems, each in its own lines.
+func (ps Problems) Error() string {
+	parts := make([]string, len(ps))
+	for i, p := range ps {
+		parts[i] = p.String()
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Err returns the errors among the problems as one error, nil if there are
+// only warnings or nothing at all.
+func (ps Problems) Err() error {
+	if errs := ps.Errors(); len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// Errors returns the problems that are no warnings, nil if there are none.
+func (ps Problems) Errors() Problems { return ps.only(false) }
+
+// Warnings returns the problems that are warnings, nil if there are none.
+func (ps Problems) Warnings() Problems { return ps.only(true) }
+
+func (ps Problems) only(warning bool) Problems {
+	var out Problems
+	for _, p := range ps {
+		if p.Warning == warning {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// sorted returns the problems by file and line; problems of one line keep
+// their order.
+func (ps Problems) sorted() Problems {
+	out := append(Problems(nil), ps...)
+	sort.SliceStable(out, func(i, j int) bool {
+		if out[i].File != out[j].File {
+			return out[i].File < out[j].File
+		}
+		return out[i].Line < out[j].Line
+	})
+	return out
+}

@@ -1,0 +1,305 @@
+package labs
+
+import (
+	"path"
+	"strings"
+)
+
+// Stage is one step from an empty asset directory to a cluster, as data. Some
+// stages are bootkube.sh's own, the others are the lab's and stand around them.
+// The file labs/data/stages/ID.yaml holds exactly one.
+//
+// Every text in it is found again under a key made of the stage's id and the
+// ids inside it (see [Stage.Texts]), so that another language is a file of
+// keys and texts.
+type Stage struct {
+	// ID is the one name of the stage: file, template, script and page carry it.
+	ID string `yaml:"id"`
+	// Bootkube is the name that bootkube.sh records for the stage and puts
+	// before .done; empty for a stage of the lab's own.
+	Bootkube string `yaml:"bootkube"`
+	// Script is the script that does the stage, when it is not ID.sh: two
+	// stages of bootkube.sh may share one script.
+	Script string `yaml:"script"`
+	// Kind is one of Kinds.
+	Kind string `yaml:"kind"`
+	Span `yaml:",inline"`
+	When Condition `yaml:"when"`
+	// Places lists where the script makes sense: rehearsal, lab. Empty is both.
+	Places []Place `yaml:"places"`
+
+	// Aside: the stages that follow do not need this one.
+	Aside bool `yaml:"aside"`
+
+	Title string `yaml:"title"`
+	Why   string `yaml:"why"`
+	// Log is the line that bootkube.sh prints when the stage begins.
+	Log string `yaml:"log"`
+
+	// Needs are the commands that the script calls beside coreutils.
+	Needs []string `yaml:"needs"`
+	// Options are the script's own, beside the modes that every script has.
+	Options []Option `yaml:"options"`
+	Reads   []File   `yaml:"reads"`
+	// Before tells what bootkube.sh does in the stage ahead of the container.
+	Before []Note `yaml:"before"`
+	// RemoveFirst is the directory that is removed before the work begins.
+	RemoveFirst string     `yaml:"removeFirst"`
+	Run         *Container `yaml:"run"`
+	Command     *Command   `yaml:"command"`
+	// Retry and OnFailure tell how bootkube.sh waits, and what it does when the
+	// command fails for good; empty when it simply stops.
+	Retry     string   `yaml:"retry"`
+	OnFailure string   `yaml:"onFailure"`
+	Mkdir     []string `yaml:"mkdir"`
+	Copies    []Copy   `yaml:"copies"`
+	// After tells what bootkube.sh does in the stage behind its copies.
+	After   []Note   `yaml:"after"`
+	Outputs []File   `yaml:"outputs"`
+	Markers []Marker `yaml:"markers"`
+	// SkipIf is a marker that makes bootkube.sh leave the stage out.
+	SkipIf string `yaml:"skipIf"`
+	// Invalidates are the stages whose results a repetition of this one spoils.
+	Invalidates []Invalidation `yaml:"invalidates"`
+
+	Checks    []Check      `yaml:"checks"`
+	Failures  []Failure    `yaml:"failures"`
+	Questions []Question   `yaml:"questions"`
+	Exercises []Exercise   `yaml:"exercises"`
+	Differs   []Difference `yaml:"differs"`
+	Links     []Link       `yaml:"links"`
+	// Source says where the facts of this stage were read.
+	Source string `yaml:"source"`
+}
+
+// Kinds are the kinds of stages: prepare makes or fetches what bootkube finds
+// ready, copy moves files, render runs an operator's container, wait watches,
+// start runs cluster-bootstrap, patch changes an object, check observes.
+var Kinds = []string{"prepare", "copy", "render", "wait", "start", "patch", "check"}
+
+// Place is where a script runs.
+type Place string
+
+const (
+	// Rehearsal is the workstation, as any user, inside out/work.
+	Rehearsal Place = "rehearsal"
+	// OnNode is the bootstrap node, as root, in /opt/openshift.
+	OnNode Place = "lab"
+)
+
+// Span holds the first and the last minor release an item is true for, both
+// inclusive; an empty end is open.
+type Span struct {
+	Since string `yaml:"since"`
+	Until string `yaml:"until"`
+}
+
+// Condition says when an item counts. Topology, distribution and platform are
+// decided when a lab is resolved; File, Dir and NotEmpty are asked when the
+// script runs.
+type Condition struct {
+	File     string `yaml:"file"`     // this file is there
+	Dir      string `yaml:"dir"`      // this directory is there
+	NotEmpty string `yaml:"notEmpty"` // this directory holds something
+	// InPlace: nil is always, true only in a bootstrap-in-place installation,
+	// false only outside one. No lab is installed in place.
+	InPlace *bool `yaml:"inPlace"`
+	// ClusterProfile: the installer has a cluster profile set. No lab has.
+	ClusterProfile bool     `yaml:"clusterProfile"`
+	Distribution   string   `yaml:"distribution"` // okd or ocp
+	Topology       []string `yaml:"topology"`     // of Topologies
+	Platforms      []string `yaml:"platforms"`    // the installer's platform names
+}
+
+// Container is a podman run of bootkube.sh. The options that every such run
+// has stand once, in the release (see [Release.PodmanBase]).
+type Container struct {
+	// Image is a name in the payload, or "release" for the release image.
+	Image string `yaml:"image"`
+	// Name is the container's.
+	Name string `yaml:"name"`
+	// Volume replaces the usual "$PWD:/assets:z".
+	Volume  string   `yaml:"volume"`
+	Options []Option `yaml:"options"`
+	// Command stands behind the image: a path where the image has no
+	// entrypoint, else a subcommand.
+	Command string `yaml:"command"`
+	Flags   []Flag `yaml:"flags"`
+}
+
+// Command is a command of bootkube.sh on the host.
+type Command struct {
+	Line  string `yaml:"line"`
+	Flags []Flag `yaml:"flags"`
+}
+
+// Option is an option of podman, or of a script of ours.
+type Option struct {
+	Option string `yaml:"option"`
+	Span   `yaml:",inline"`
+	When   Condition `yaml:"when"`
+	Why    string    `yaml:"why"`
+}
+
+// Flag is a flag of the command inside a container. Value may hold shell
+// variables of the script, as $VERSION.
+type Flag struct {
+	Flag  string `yaml:"flag"`
+	Value string `yaml:"value"`
+	// Separate: value as an argument of its own, not behind an equals sign.
+	Separate bool `yaml:"separate"`
+	Span     `yaml:",inline"`
+	When     Condition `yaml:"when"`
+	Why      string    `yaml:"why"`
+	Source   string    `yaml:"source"`
+}
+
+// Copy moves results to where the next reader looks. A path with a leading
+// slash is the host's, any other is below the asset directory.
+type Copy struct {
+	From      string `yaml:"from"`
+	To        string `yaml:"to"`
+	Recursive bool   `yaml:"recursive"`
+	Span      `yaml:",inline"`
+	When      Condition `yaml:"when"`
+	Why       string    `yaml:"why"`
+	Source    string    `yaml:"source"`
+}
+
+// File is something that a stage reads or writes.
+type File struct {
+	Path string `yaml:"path"`
+	Span `yaml:",inline"`
+	When Condition `yaml:"when"`
+	Why  string    `yaml:"why"`
+	// Optional: the stage goes on without it.
+	Optional bool `yaml:"optional"`
+	// Secret: its content is a key, a token or a password.
+	Secret bool `yaml:"secret"`
+	// From names the stage that makes a file which is read, where that is not
+	// to be seen from outputs and copies: a lab input or the host's.
+	From string `yaml:"from"`
+}
+
+// Covers says whether the entry means a path: the same path, a directory above
+// it (written with a trailing slash), or a pattern that matches it.
+func (f File) Covers(path string) bool { return covers(f.Path, path) }
+
+// Arrives says whether a copy can put a file at a path: at To itself, or as a
+// file of From's name below it.
+func (c Copy) Arrives(file string) bool {
+	if !strings.HasSuffix(c.To, "/") {
+		return c.To == file
+	}
+	rest, below := strings.CutPrefix(file, c.To)
+	if !below || c.Recursive {
+		return below
+	}
+	ok, err := path.Match(path.Base(c.From), rest)
+	return err == nil && ok
+}
+
+// Marker is the file that says a stage of bootkube.sh ran to its end.
+type Marker struct {
+	File string `yaml:"file"`
+	Span `yaml:",inline"`
+}
+
+// Invalidation says what a repetition spoils, and why.
+type Invalidation struct {
+	Stage string `yaml:"stage"`
+	Why   string `yaml:"why"`
+	// Never: once that stage is done, not even --force repeats this one.
+	Never bool `yaml:"never"`
+}
+
+// Note is one step told in words.
+type Note struct {
+	ID   string `yaml:"id"`
+	Text string `yaml:"text"`
+	Span `yaml:",inline"`
+}
+
+// Failure is a way in which the stage usually goes wrong: what is seen, where
+// it comes from, what to do.
+type Failure struct {
+	ID      string `yaml:"id"`
+	Message string `yaml:"message"` // as the component prints it
+	Cause   string `yaml:"cause"`
+	Mend    string `yaml:"mend"`
+	Span    `yaml:",inline"`
+	Source  string `yaml:"source"`
+}
+
+// Question asks the learner, with the answer to unfold.
+type Question struct {
+	ID     string `yaml:"id"`
+	Ask    string `yaml:"ask"`
+	Answer string `yaml:"answer"`
+	Span   `yaml:",inline"`
+}
+
+// Exercise changes an input: predict, run, verify.
+type Exercise struct {
+	ID       string `yaml:"id"`
+	Do       string `yaml:"do"`
+	Expect   string `yaml:"expect"`
+	PutRight string `yaml:"putRight"`
+	Span     `yaml:",inline"`
+}
+
+// Difference is a place where our script departs from bootkube.sh. What is not
+// listed as one is a bug.
+type Difference struct {
+	ID   string `yaml:"id"`
+	What string `yaml:"what"`
+	Why  string `yaml:"why"`
+	Span `yaml:",inline"`
+	// Places: empty is both.
+	Places []Place `yaml:"places"`
+}
+
+// Link leads to the public source or documentation of a fact.
+type Link struct {
+	Title string `yaml:"title"`
+	URL   string `yaml:"url"`
+}
+
+// ScriptName is the name of the script that does the stage.
+func (s *Stage) ScriptName() string {
+	if s.Script != "" {
+		return s.Script + ".sh"
+	}
+	return s.ID + ".sh"
+}
+
+// In says whether the stage's script makes sense in a place.
+func (s *Stage) In(place Place) bool {
+	if len(s.Places) == 0 {
+		return true
+	}
+	for _, p := range s.Places {
+		if p == place {
+			return true
+		}
+	}
+	return false
+}
+
+// Marker is the file that the stage's script writes when its checks pass:
+// bootkube's where bootkube has one, else the lab's own.
+func (s *Stage) Marker() string {
+	if len(s.Markers) > 0 {
+		return s.Markers[0].File
+	}
+	return s.ID + ".done"
+}
+
+// RecordName is the name under which the stage stands in the progress records:
+// bootkube's own, else the stage's id.
+func (s *Stage) RecordName() string {
+	if s.Bootkube != "" {
+		return s.Bootkube
+	}
+	return s.ID
+}
