@@ -1,0 +1,68 @@
+package generator
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// shquote makes one shell word that is exactly s, whatever s holds. A NUL byte
+// cannot be in a word and is an error.
+func shquote(s string) (string, error) {
+	if strings.IndexByte(s, 0) >= 0 {
+		return "", fmt.Errorf("a NUL byte cannot be quoted for the shell")
+	}
+	s = strings.TrimSuffix(s, "\n")
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", nil
+}
+
+var (
+	plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
+	plainGlob = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+*?-]+$`)
+	variable  = regexp.MustCompile(`\$\{?([A-Z][A-Z0-9_]*)\}?`)
+)
+
+// shexpand makes one shell word of stage data, in which $NAME means the
+// script's variable and everything else itself.
+func shexpand(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	var b strings.Builder
+	last := 0
+	b.WriteByte('"')
+	for _, m := range variable.FindAllStringSubmatchIndex(s, -1) {
+		b.WriteString(escapeDouble(s[last:m[0]]))
+		b.WriteString("${" + s[m[2]:m[3]] + "}")
+		last = m[1]
+	}
+	b.WriteString(escapeDouble(s[last:]))
+	b.WriteByte('"')
+	return b.String()
+}
+
+var doubleEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`")
+
+func escapeDouble(s string) string { return doubleEscapes.Replace(s) }
+
+// shpath makes shell words of a path in stage data: a leading slash stands for
+// the host's root, * and ? match, $NAME is expanded.
+func shpath(p string) string {
+	prefix := ""
+	if strings.HasPrefix(p, "/") {
+		prefix = `"${HOST_ROOT}"`
+	}
+	if plainWord.MatchString(p) {
+		if prefix != "" {
+			return `"${HOST_ROOT}` + p + `"`
+		}
+		return p
+	}
+	if plainGlob.MatchString(p) {
+		return prefix + p
+	}
+	if prefix != "" {
+		return `"${HOST_ROOT}` + shexpand(p)[1:]
+	}
+	return shexpand(p)
+}

@@ -1,0 +1,183 @@
+package generator
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+
+	"bootlab/labs"
+)
+
+// File is one generated file. Path is relative to the output directory, with
+// slashes.
+type File struct {
+	Path string
+	Mode fs.FileMode
+	Data []byte
+}
+
+// Output is a set of generated files, sorted by path.
+type Output struct {
+	Files []File
+}
+
+// Options are what the generator must know beside lab and release.
+type Options struct {
+	// LabDir leads from the output directory to the directory of lab.yaml;
+	// empty is "..".
+	LabDir string
+}
+
+// places are the two script sets and their directories.
+var places = []struct {
+	place labs.Place
+	dir   string
+}{{labs.Rehearsal, "scripts"}, {labs.OnNode, "node"}}
+
+// Render makes all files of a lab. Errors name the template or the stage; they
+// mean that data and templates do not fit, never that a lab value is wrong.
+func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
+	if opts.LabDir == "" {
+		opts.LabDir = ".."
+	}
+	r, err := newRenderer(p, templates, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, pl := range places {
+		if err := r.scripts(pl.place, pl.dir); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.guide(); err != nil {
+		return nil, err
+	}
+	sort.Slice(r.out.Files, func(i, j int) bool { return r.out.Files[i].Path < r.out.Files[j].Path })
+	return r.out, nil
+}
+
+// renderer holds the parsed templates while one output is made.
+type renderer struct {
+	plan      *labs.Plan
+	opts      Options
+	parts     *template.Template // what scripts share
+	sources   map[string]string  // template name to text
+	pages     *template.Template
+	out       *Output
+	rehearsed []*scriptData
+}
+
+// libraries stand beside the scripts and are sourced by them.
+var libraries = []string{"stage-lib", "command-lib", "check-lib"}
+
+func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error) {
+	r := &renderer{plan: p, opts: opts, sources: map[string]string{}, out: &Output{}}
+	names, err := fs.Glob(templates, "scripts/*.tmpl")
+	if err != nil {
+		return nil, err
+	}
+	r.parts = template.New("parts").Funcs(functions()).Option("missingkey=error")
+	for _, name := range names {
+		text, err := fs.ReadFile(templates, name)
+		if err != nil {
+			return nil, err
+		}
+		base := path.Base(name)
+		if strings.HasPrefix(base, "_") {
+			if _, err := r.parts.New(base).Parse(string(text)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		r.sources[strings.TrimSuffix(base, ".sh.tmpl")] = string(text)
+	}
+	r.pages, err = template.New("guide").Funcs(functions()).Option("missingkey=error").ParseFS(templates, "guide/*.tmpl")
+	return r, err
+}
+
+// pure are the functions of sprig that templates may use. The others read the
+// clock, the environment or random numbers, or quote for another language than
+// the shell.
+var pure = []string{"join", "trim", "replace", "lower", "upper", "indent", "nindent", "contains", "hasPrefix", "hasSuffix", "trimSuffix", "default", "list"}
+
+func functions() template.FuncMap {
+	all := sprig.HermeticTxtFuncMap()
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code}
+	for _, name := range pure {
+		out[name] = all[name]
+	}
+	return out
+}
+
+// scripts renders the scripts and libraries of one place.
+func (r *renderer) scripts(place labs.Place, dir string) error {
+	all, err := settings(r.plan, place, r.opts.LabDir)
+	if err != nil {
+		return err
+	}
+	stages := r.scripted(place)
+	for i, s := range stages {
+		d, err := newScriptData(r.plan, s, place, next(stages[i+1:]))
+		if err != nil {
+			return fmt.Errorf("stage %s: %w", s.ID, err)
+		}
+		text, err := renderScript(r.parts, r.sources[s.ID], d, all)
+		if err != nil {
+			return fmt.Errorf("stage %s: %w", s.ID, err)
+		}
+		r.add(dir+"/"+s.ScriptName(), 0o755, text)
+		if place == labs.Rehearsal {
+			d.Body = text
+			r.rehearsed = append(r.rehearsed, d)
+		}
+	}
+	for _, name := range libraries {
+		text, err := r.library(name)
+		if err != nil {
+			return err
+		}
+		r.add(dir+"/"+name+".sh", 0o644, text)
+	}
+	return nil
+}
+
+// library renders a file that scripts source; it has no values of the lab.
+func (r *renderer) library(name string) (string, error) {
+	t, err := template.New(name + ".sh.tmpl").Funcs(functions()).Parse(r.sources[name])
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = t.Execute(&b, nil)
+	return b.String(), err
+}
+
+// scripted are the plan's stages that have a template and a use in a place.
+func (r *renderer) scripted(place labs.Place) []*labs.Stage {
+	var out []*labs.Stage
+	for _, s := range r.plan.Stages {
+		if _, ok := r.sources[s.ID]; ok && s.In(place) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// next names the script that follows on the way; empty at its end.
+func next(rest []*labs.Stage) string {
+	for _, s := range rest {
+		if !s.Aside {
+			return s.ScriptName()
+		}
+	}
+	return ""
+}
+
+func (r *renderer) add(p string, mode fs.FileMode, text string) {
+	r.out.Files = append(r.out.Files, File{Path: p, Mode: mode, Data: []byte(text)})
+}

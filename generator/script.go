@@ -1,0 +1,334 @@
+package generator
+
+import (
+	"fmt"
+	"strings"
+	"text/template"
+
+	"bootlab/labs"
+)
+
+// scriptData is what the script templates see. Everything is computed here;
+// templates only choose and loop.
+type scriptData struct {
+	*labs.Stage
+	Lab     *labs.Lab
+	Release *labs.Release
+	Place   labs.Place
+	plan    *labs.Plan
+
+	Body     string
+	Settings []setting
+	Next     string
+
+	CheckCalls   []checkCall
+	ImageLookups []labs.ImageVariable
+	InfoLookups  []infoLookup
+}
+
+// infoLookup is a shell variable whose value release-info.sh wrote down.
+type infoLookup struct{ Variable, File string }
+
+// releaseInfoFiles are the variables of bootkube.sh that release-info.sh finds.
+var releaseInfoFiles = []infoLookup{
+	{"RELEASE_IMAGE_DIGEST", "digest"},
+	{"VERSION", "version"},
+	{"KUBERNETES_VERSION", "kubernetes-version"},
+}
+
+func newScriptData(p *labs.Plan, s *labs.Stage, place labs.Place, next string) (*scriptData, error) {
+	d := &scriptData{Stage: s, Lab: p.Lab, Release: p.Release, Place: place, plan: p, Next: next}
+	var err error
+	if d.CheckCalls, err = checkCalls(s.Checks); err != nil {
+		return nil, err
+	}
+	if s.Run != nil {
+		d.lookUps()
+	}
+	return d, nil
+}
+
+// lookUps finds which images and which facts of the release the container's
+// command line needs.
+func (d *scriptData) lookUps() {
+	used := " $" + strings.Trim(d.OperatorImage(), "${}") + " "
+	for _, f := range d.Run.Flags {
+		used += f.Value + " "
+	}
+	mentions := map[string]bool{}
+	for _, m := range variable.FindAllStringSubmatch(used, -1) {
+		mentions[m[1]] = true
+	}
+	for _, v := range d.plan.Bootkube.Images {
+		if mentions[v.Variable] {
+			d.ImageLookups = append(d.ImageLookups, v)
+		}
+	}
+	for _, info := range releaseInfoFiles {
+		if mentions[info.Variable] {
+			d.InfoLookups = append(d.InfoLookups, info)
+		}
+	}
+}
+
+// OperatorImage is the shell expression for the image of the container.
+func (d *scriptData) OperatorImage() string {
+	if d.Run.Image == "release" {
+		return "${RELEASE_IMAGE_DIGEST}"
+	}
+	return "${" + d.plan.ImageVariable(d.Run.Image) + "}"
+}
+
+// PodmanBase are the options of every podman run of bootkube.sh.
+func (d *scriptData) PodmanBase() string {
+	var options []string
+	for _, o := range d.plan.Bootkube.Podman {
+		options = append(options, o.Option)
+	}
+	return strings.Join(options, " ")
+}
+
+// PodmanLines are the options of this podman run, one a line.
+func (d *scriptData) PodmanLines() []string {
+	var lines []string
+	for _, o := range d.Run.Options {
+		lines = append(lines, o.Option)
+	}
+	volume := d.Run.Volume
+	if volume == "" {
+		volume = d.plan.Bootkube.AssetVolume
+	}
+	return append(lines, "--volume "+shexpand(volume))
+}
+
+// FlagLines are the flags of the command in the container, one a line; flags
+// that depend on a file come from the array that the script fills before.
+func (d *scriptData) FlagLines() []string {
+	var lines []string
+	for _, f := range d.Run.Flags {
+		if f.When.File == "" {
+			lines = append(lines, flagWord(f))
+		}
+	}
+	if len(d.ConditionalFlags()) > 0 {
+		lines = append(lines, `"${additional_flags[@]}"`)
+	}
+	return lines
+}
+
+// ConditionalFlags are the flags that are given only where a file is there.
+func (d *scriptData) ConditionalFlags() []labs.Flag {
+	var out []labs.Flag
+	for _, f := range d.Run.Flags {
+		if f.When.File != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func flagWord(f labs.Flag) string {
+	switch {
+	case f.Value == "":
+		return f.Flag
+	case f.Separate:
+		return f.Flag + " " + shexpand(f.Value)
+	}
+	return f.Flag + "=" + shexpand(f.Value)
+}
+
+// FlagNotes says of every flag why it is given.
+func (d *scriptData) FlagNotes() []string {
+	var notes []string
+	for _, f := range d.Run.Flags {
+		if f.Why != "" {
+			notes = append(notes, f.Flag+": "+strings.TrimSpace(f.Why))
+		}
+	}
+	return notes
+}
+
+// copyLine is a copy as a command of the script, and why it is made.
+type copyLine struct{ Why, Line string }
+
+// CopyLines are the stage's copies in bootkube's order.
+func (d *scriptData) CopyLines() []copyLine {
+	var out []copyLine
+	for _, c := range d.Copies {
+		words := []string{"copy_files"}
+		if c.Recursive {
+			words = append(words, "--recursive")
+		}
+		words = append(words, shpath(c.From), shpath(c.To))
+		line := breakWords("  ", words)
+		switch {
+		case c.When.Dir != "":
+			line = "if [[ -d " + shpath(c.When.Dir) + " ]]; then " + line + "; fi"
+		case c.When.File != "":
+			line = "if [[ -f " + shpath(c.When.File) + " ]]; then " + line + "; fi"
+		case c.When.NotEmpty != "":
+			line = `if [[ -n "$(ls -A ` + shpath(c.When.NotEmpty) + `)" ]]; then ` + line + "; fi"
+		}
+		out = append(out, copyLine{strings.TrimSpace(c.Why), line})
+	}
+	return out
+}
+
+// Commands are those the script needs, the libraries' own included.
+func (d *scriptData) Commands() []string {
+	out := append([]string(nil), d.Needs...)
+	for _, c := range []string{"jq", "flock"} {
+		if !containsWord(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func containsWord(list []string, word string) bool {
+	for _, w := range list {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// listed is a file in the header of a script.
+type listed struct {
+	First bool
+	Path  string
+}
+
+// Inputs are the files the script reads, Written those it leaves.
+func (d *scriptData) Inputs() []listed { return list(d.Reads) }
+
+// Written are the stage's outputs and the places they are copied to.
+func (d *scriptData) Written() []listed {
+	out := list(d.Outputs)
+	for _, c := range d.Copies {
+		if !hasPath(out, c.To) {
+			out = append(out, listed{len(out) == 0, c.To})
+		}
+	}
+	return out
+}
+
+// list leaves out what stands below a directory that is listed too.
+func list(files []labs.File) []listed {
+	var out []listed
+	for _, f := range files {
+		if !below(f, files) {
+			out = append(out, listed{len(out) == 0, f.Path})
+		}
+	}
+	return out
+}
+
+func below(f labs.File, files []labs.File) bool {
+	for _, other := range files {
+		if other.Path != f.Path && strings.HasSuffix(other.Path, "/") && other.Covers(f.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPath(files []listed, path string) bool {
+	for _, f := range files {
+		if f.Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// Departures are the differences that hold in the script's place.
+func (d *scriptData) Departures() []labs.Difference {
+	var out []labs.Difference
+	for _, diff := range d.Differs {
+		if len(diff.Places) == 0 || diff.Places[0] == d.Place {
+			out = append(out, diff)
+		}
+	}
+	return out
+}
+
+// Where says in words where the script runs.
+func (d *scriptData) Where() string {
+	if d.Place == labs.OnNode {
+		return "on the bootstrap node"
+	}
+	return "rehearsal on this workstation"
+}
+
+// required is an input without which the script does not begin.
+type required struct{ Path, Hint string }
+
+// Required are the inputs that must be there, each with where it comes from.
+func (d *scriptData) Required() []required {
+	var out []required
+	for _, f := range d.Reads {
+		if f.Optional {
+			continue
+		}
+		out = append(out, required{shpath(f.Path), d.origin(f)})
+	}
+	return out
+}
+
+// origin says where a file that is missing is to be had.
+func (d *scriptData) origin(f labs.File) string {
+	w := d.plan.Writer(f.Path, d.Stage)
+	if w == nil {
+		w = d.plan.Stage(f.From)
+	}
+	switch {
+	case w != nil && w.In(d.Place):
+		return "run " + w.ScriptName() + " first"
+	case w != nil || f.From == "installer":
+		return "it comes with bootstrap.ign: is this the bootstrap node?"
+	}
+	return "it comes from " + f.From
+}
+
+// spoils is what a repetition of the stage would spoil.
+type spoils struct {
+	Marker, Script, Why string
+	Never               bool
+}
+
+// Spoils are the invalidations of the stages that this release has.
+func (d *scriptData) Spoils() []spoils {
+	var out []spoils
+	for _, inv := range d.Invalidates {
+		if other := d.plan.Stage(inv.Stage); other != nil {
+			out = append(out, spoils{other.Marker(), other.ScriptName(), inv.Why, inv.Never})
+		}
+	}
+	return out
+}
+
+// renderScript fills in one stage's template.
+func renderScript(base *template.Template, source string, d *scriptData, all []setting) (string, error) {
+	t, err := base.Clone()
+	if err != nil {
+		return "", err
+	}
+	if _, err := t.New(d.ID + ".sh.tmpl").Parse(source); err != nil {
+		return "", err
+	}
+	var body, script strings.Builder
+	if err := t.ExecuteTemplate(&body, "body", d); err != nil {
+		return "", err
+	}
+	d.Body = body.String()
+	d.Settings = mentioned(all, d.Body)
+	if err := t.ExecuteTemplate(&script, "script", d); err != nil {
+		return "", err
+	}
+	if strings.Contains(script.String(), "<no value>") {
+		return "", fmt.Errorf("%s: a template value is missing", d.ID)
+	}
+	return strings.TrimRight(script.String(), "\n") + "\n", nil
+}

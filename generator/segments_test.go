@@ -1,0 +1,32 @@
+package generator
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestAScriptIsCutWhereAnExplanationBegins(t *testing.T) {
+	script := `#!/usr/bin/env bash
+# title
+#
+# why
+set -e
+
+# shellcheck source=lib.sh
+source lib.sh
+cat > file << 'EOF'
+# part of the file
+EOF
+
+# second
+run x
+`
+	want := []Segment{
+		{Docs: "", Code: "#!/usr/bin/env bash\n"},
+		{Docs: "title\n\nwhy\n", Code: "set -e\n\nsource lib.sh\ncat > file << 'EOF'\n# part of the file\nEOF\n\n"},
+		{Docs: "second\n", Code: "run x\n"},
+	}
+	if got := Segments(script); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

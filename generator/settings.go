@@ -1,0 +1,142 @@
+package generator
+
+import (
+	"net/netip"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"bootlab/labs"
+)
+
+// setting is one line of a script's settings block.
+type setting struct {
+	Name     string
+	Quoted   string // right-hand side, ready for the shell
+	Readonly bool
+}
+
+// settings gives every value that a script may use, in the order they are
+// printed; a script gets those that its text mentions.
+func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) {
+	lab := p.Lab
+	list := placeSettings(lab, place, labDir)
+	values := []struct{ name, value string }{
+		{"CLUSTER_NAME", lab.Metadata.Name},
+		{"BASE_DOMAIN", lab.BaseDomain},
+		{"CLUSTER_DOMAIN", lab.Domain()},
+		{"RELEASE", p.Release.ID},
+		{"DISTRIBUTION", lab.Release.Distribution},
+		{"RELEASE_IMAGE", lab.Release.Image},
+		{"NETWORK_TYPE", lab.Networking.NetworkType},
+		{"MACHINE_NETWORK", lab.Networking.MachineNetwork[0].CIDR},
+		{"CLUSTER_NETWORK", lab.Networking.ClusterNetwork[0].CIDR},
+		{"CLUSTER_NETWORKS", clusterNetworks(lab.Networking.ClusterNetwork)},
+		{"CLUSTER_HOST_PREFIX", strconv.Itoa(lab.Networking.ClusterNetwork[0].HostPrefix)},
+		{"SERVICE_NETWORK", lab.Networking.ServiceNetwork[0]},
+		{"KUBERNETES_SERVICE_ADDRESS", firstAddress(lab.Networking.ServiceNetwork[0])},
+		{"CONTROL_PLANE_REPLICAS", strconv.Itoa(*lab.ControlPlane.Replicas)},
+		{"COMPUTE_REPLICAS", strconv.Itoa(*lab.Compute[0].Replicas)},
+		{"SSH_KEY", lab.SSHKey},
+		{"IMAGE_OVERRIDES", imageOverrides(lab.Images)},
+		{"BOOTKUBE_IMAGES", imageNames(p.Bootkube.Images)},
+	}
+	for _, v := range p.Bootkube.Variables {
+		if plainWord.MatchString(v.Value) {
+			values = append(values, struct{ name, value string }{v.Name, v.Value})
+		}
+	}
+	for _, v := range values {
+		quoted, err := shquote(v.value)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, setting{v.name, quoted, true})
+	}
+	return list, nil
+}
+
+// placeSettings are the values in which rehearsal and lab differ.
+func placeSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
+	if place == labs.OnNode {
+		return []setting{
+			{"ASSET_DIR", "'/opt/openshift'", true},
+			{"HOST_ROOT", "''", true},
+			{"PULL_SECRET_FILE", "'/root/.docker/config.json'", true},
+		}
+	}
+	secret := "''"
+	if lab.PullSecret != "" {
+		quoted, _ := shquote(strings.TrimSuffix(labDir, "/") + "/" + lab.PullSecret)
+		secret = `"${OUT_DIR}"/` + quoted
+		if strings.HasPrefix(lab.PullSecret, "/") {
+			secret, _ = shquote(lab.PullSecret)
+		}
+	}
+	return []setting{
+		{"OUT_DIR", `"$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"`, false},
+		{"ASSET_DIR", `"${OUT_DIR}/work/assets"`, true},
+		{"HOST_ROOT", `"${OUT_DIR}/work/host"`, true},
+		{"PULL_SECRET_FILE", secret, true},
+	}
+}
+
+// always are the settings that the libraries use, in every script.
+var always = map[string]bool{"OUT_DIR": true, "ASSET_DIR": true, "HOST_ROOT": true}
+
+var mention = regexp.MustCompile(`\$\{?[#!]?([A-Z][A-Z0-9_]*)`)
+
+// mentioned keeps the settings that a script's text refers to.
+func mentioned(all []setting, text string) []setting {
+	used := map[string]bool{}
+	for _, m := range mention.FindAllStringSubmatch(text, -1) {
+		used[m[1]] = true
+	}
+	var out []setting
+	for _, s := range all {
+		if always[s.Name] || used[s.Name] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// imageOverrides writes the lab's images as lines of name and pull spec.
+func imageOverrides(images map[string]string) string {
+	var lines []string
+	for name, spec := range images {
+		lines = append(lines, name+" "+spec)
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+// clusterNetworks writes the pods' networks as lines of network and host prefix.
+func clusterNetworks(networks []labs.ClusterNetwork) string {
+	var lines []string
+	for _, n := range networks {
+		lines = append(lines, n.CIDR+" "+strconv.Itoa(n.HostPrefix))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// firstAddress is the first host address of a network: Kubernetes gives the
+// API's own service that of the service network.
+func firstAddress(cidr string) string {
+	prefix, err := netip.ParsePrefix(cidr)
+	if err != nil {
+		return ""
+	}
+	return prefix.Masked().Addr().Next().String()
+}
+
+// imageNames lists the payload names that bootkube.sh of the release asks for,
+// on several lines.
+func imageNames(images []labs.ImageVariable) string {
+	var names []string
+	for _, v := range images {
+		names = append(names, v.Name)
+	}
+	return strings.Join(fill(strings.Join(names, " "), textWidth), "\n  ")
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# stage-lib.sh: how every stage script runs
+#
+# A stage script sets its settings and STAGE, RECORD, MARKER, NEEDS and NEXT,
+# sources this file, defines check_inputs, spoils, do_stage, verify and
+# usual_failures, and ends with stage_main "$@". Exit status: 0 done, 1 the
+# stage failed, 2 wrong usage, 3 a check failed, 4 this host lacks something.
+umask 022
+MODE=run FORCE=no ERROR='' SAID=no LINE='' BEGUN=no CHECKS=0 FAILED=0 LOG_FROM=1 LOGGER=''
+readonly RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
+readonly LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
+# 3, 4 and 5 stay the terminal while output goes through the log; 9 is the lock.
+exec 3<&0 4>&1 5>&2
+# shellcheck source-path=SCRIPTDIR source=command-lib.sh
+source "${BASH_SOURCE[0]%/*}/command-lib.sh"
+# shellcheck source-path=SCRIPTDIR source=check-lib.sh
+source "${BASH_SOURCE[0]%/*}/check-lib.sh"
+
+# What this stage's result was used for must be done again after it.
+spoiled() { # MARKER SCRIPT WHY
+  [[ -e $1 ]] || return 0
+  [[ ${FORCE} == yes ]] || die 1 "repeating ${STAGE} spoils what $2 made: $3" \
+    "${STAGE}.sh --force does it and marks $2 as not done"
+  run rm --force "$1"
+  log "run $2 again after this: $3"
+}
+
+never_after() { # MARKER SCRIPT WHY
+  [[ ! -e $1 ]] || die 1 "${STAGE} cannot be repeated after $2: $3" 'begin with a new bootstrap node'
+}
+
+# The installer's own format, so that openshift-install analyze reads it too:
+# one service start at the first script, then stage by stage.
+record() { # PHASE [RESULT [LINE MESSAGE]]
+  mkdir --parents "${RECORDS%/*}"
+  if ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1; then
+    [[ ! -s ${RECORDS} ]] || mv --force "${RECORDS}" "${RECORDS}.torn"
+    echo '[]' > "${RECORDS}"
+  fi
+  # shellcheck disable=SC2153 # the stage script sets RECORD
+  jq --arg timestamp "$(date +%Y-%m-%dT%H:%M:%SZ)" --arg stage "${RECORD}" --arg phase "$1" \
+    --arg result "${2:-}" --arg errorLine "${3:-}" --arg errorMessage "${4:-}" '
+    (map(.phase | select(startswith("service"))) | last) as $service
+    | if $service == "service start" then . else . + [{$timestamp, phase: "service start"}] end
+    | . + [{$timestamp, $stage, $phase, $result, $errorLine, $errorMessage}
+           | with_entries(select(.value != ""))]' "${RECORDS}" > "${RECORDS}.tmp"
+  mv --force "${RECORDS}.tmp" "${RECORDS}"
+}
+
+prepare_directory() {
+  if [[ -z ${HOST_ROOT} ]]; then
+    ((EUID == 0)) || die 4 'on the bootstrap node the stages run as root' "sudo $0"
+    [[ -d ${ASSET_DIR} ]] || die 4 "there is no ${ASSET_DIR}" 'it comes with bootstrap.ign: is this the bootstrap node?'
+  elif [[ ${MODE} != dry-run ]]; then
+    [[ ${ASSET_DIR} != *:* ]] || die 4 "the path ${ASSET_DIR} holds a colon" 'podman cannot mount it: move the lab'
+    (umask 077 && mkdir --parents "${ASSET_DIR}" "${HOST_ROOT}") || true
+    [[ -w ${ASSET_DIR} && -w ${HOST_ROOT} ]] ||
+      die 4 "${ASSET_DIR} cannot be written to" 'look at its owner, its mode and the space on its disk'
+  fi
+  cd -- "${ASSET_DIR}" 2> /dev/null || [[ ${MODE} == dry-run ]]
+}
+
+lock() {
+  exec 9> "${ASSET_DIR}/.bootlab.lock"
+  flock --nonblock 9 || die 1 "another stage script is at work in ${ASSET_DIR}" 'wait until it ends'
+}
+
+begin() {
+  mkdir --parents "${LOG%/*}"
+  touch "${LOG}"
+  LOG_FROM=$(($(wc -l < "${LOG}") + 1))
+  exec > >(exec 9>&- && exec tee --ignore-interrupts --append "${LOG}") 2>&1
+  LOGGER=$! BEGUN=yes
+  trap 'LINE="${LINENO} ${FUNCNAME[0]:-main} ${STAGE}.sh"' ERR
+  trap 'die 1 interrupted "${STAGE}.sh does the whole stage again"' INT TERM HUP
+  trap finish EXIT
+  record 'stage start'
+}
+
+# Runs however the script ends, but for kill -9: the record gets its end.
+finish() {
+  local status=$? tries
+  trap - ERR EXIT
+  trap '' INT TERM HUP
+  set +e
+  exec >&4 2>&5
+  for ((tries = 0; tries < 50; tries++)); do kill -0 "${LOGGER}" 2> /dev/null || break; sleep 0.02; done
+  [[ ${BEGUN} == yes && ${status} != 0 ]] || exit "${status}"
+  [[ ${status} == [134] ]] || status=1
+  record 'stage end' failure "${LINE}" "${ERROR:-a command failed}"
+  [[ ${SAID} == yes ]] || printf 'error: %s (line %s)\n' "${ERROR:-a command failed}" "${LINE}" >&2
+  usual_failures >&2
+  printf '  log: %s\n' "${LOG}" >&2
+  exit "${status}"
+}
+
+# Said only when the component's own message stands in the log of this run.
+usual_failure() { # MESSAGE CAUSE MEND
+  tail --lines="+${LOG_FROM}" "${LOG}" | grep --invert-match '^  \$ ' | grep --quiet --fixed-strings --regexp="$1" ||
+    return 0
+  printf '  cause: %s\n  hint: %s\n' "$2" "$3"
+}
+
+# The explanation of a stage is what its script's comments say.
+explain() {
+  awk 'NR == 1 || /^ *# shellcheck/ { next }
+    /^ *#/ { sub(/^ *# ?/, ""); print; open = 1; next }
+    open { print ""; open = 0 }' "$0"
+}
+
+usage() {
+  printf 'Usage: %s.sh [MODE]\n\n' "${STAGE}"
+  printf '  %-10s %s\n' '' 'check, do what is not done, check again' \
+    --explain 'what the stage does and why' --dry-run 'show the exact commands, change nothing' \
+    --step 'show each command and wait for Enter' --verify 'only the checks, as TAP 14' \
+    --force 'do it again although it is done' --help 'this text'
+  own_usage
+}
+own_usage() { :; }
+
+tap() {
+  echo 'TAP version 14'
+  if cd -- "${ASSET_DIR}" 2> /dev/null; then verify; else echo "Bail out! there is no ${ASSET_DIR}"; exit 3; fi
+  echo "1..${CHECKS}"
+  ((FAILED == 0)) || exit 3
+}
+
+options() { # ARGUMENT...
+  local option
+  for option in "$@"; do
+    case ${option} in
+      --explain) explain; exit ;;
+      --help) usage; exit ;;
+      --dry-run | --step | --verify) MODE=${option#--} ;;
+      --force) FORCE=yes ;;
+      *) own_option "${option}" || die 2 "unknown option ${option@Q}" "${STAGE}.sh --help lists the modes" ;;
+    esac
+  done
+}
+own_option() { false; }
+
+stage_main() {
+  options "$@"
+  need "${NEEDS[@]}"
+  [[ ${MODE} != verify ]] || { tap; exit; }
+  prepare_directory
+  check_inputs
+  if [[ ${MODE} == dry-run ]]; then do_stage; exit; fi
+  lock
+  if [[ ${FORCE} == no && -e ${MARKER} ]]; then
+    verify > /dev/null
+    ((FAILED > 0)) || { log "${STAGE} is done already; --verify shows the checks, --force repeats it"; exit; }
+    log "${STAGE} is marked as done, but ${FAILED} of ${CHECKS} checks fail: doing it again"
+  fi
+  begin
+  spoils
+  rm --force "${MARKER}"
+  do_stage
+  CHECKS=0 FAILED=0
+  verify
+  ((FAILED == 0)) || die 3 "${FAILED} of ${CHECKS} checks fail" 'each says above what it expected and what to do'
+  touch "${MARKER}"
+  record 'stage end' success
+  log "${STAGE} is done${NEXT:+; next: ${NEXT}}"
+}

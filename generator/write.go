@@ -1,0 +1,286 @@
+package generator
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// manifestName is the file in an output directory that holds the hash of every
+// file that was written there. A name behind it is what an interrupted write
+// was about to do.
+const (
+	manifestName = ".bootlab-manifest.json"
+	pendingName  = ".bootlab-manifest.pending.json"
+)
+
+// WriteOptions say how to treat files that a person changed.
+type WriteOptions struct {
+	// Force overwrites edited files; each is kept beside itself as NAME.edited.
+	Force bool
+}
+
+// Report is what a write did, in paths relative to the output directory.
+type Report struct {
+	Written, Unchanged, Removed, Kept []string
+}
+
+// EditedError names the generated files that were changed by hand since, and
+// would have been overwritten. Nothing was written.
+type EditedError struct {
+	Dir   string
+	Paths []string
+}
+
+func (e *EditedError) Error() string {
+	return fmt.Sprintf("%d generated files in %s were changed by hand: %s", len(e.Paths), e.Dir, strings.Join(e.Paths, ", "))
+}
+
+// hashes maps paths to the hex SHA-256 of what was written there.
+type hashes map[string]string
+
+// Write puts the files below dir. Each file is whole or untouched; files that
+// earlier writes left and this output no longer has are removed; files that a
+// person edited are never overwritten without Force, and files that are not
+// ours are never touched. A write that was killed is completed by the next one.
+func (o *Output) Write(dir string, opts WriteOptions) (*Report, error) {
+	w := &writer{dir: dir, opts: opts, known: map[string][]string{}, next: hashes{}}
+	for _, f := range o.Files {
+		w.next[f.Path] = sum(f.Data)
+	}
+	for _, name := range []string{manifestName, pendingName} {
+		if err := w.remember(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.examine(o); err != nil {
+		return nil, err
+	}
+	return w.commit(o)
+}
+
+// writer carries one Write.
+type writer struct {
+	dir    string
+	opts   WriteOptions
+	known  map[string][]string // path to the hashes that were ours
+	next   hashes
+	todo   []File
+	edited []string
+	report Report
+}
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+func (w *writer) path(rel string) string { return filepath.Join(w.dir, filepath.FromSlash(rel)) }
+
+func (w *writer) remember(name string) error {
+	data, err := os.ReadFile(w.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var old hashes
+	if err == nil {
+		err = json.Unmarshal(data, &old)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.path(name), err)
+	}
+	for path, hash := range old {
+		if !filepath.IsLocal(filepath.FromSlash(path)) {
+			return fmt.Errorf("%s: names %q, which is outside the directory", w.path(name), path)
+		}
+		w.known[path] = append(w.known[path], hash)
+	}
+	return nil
+}
+
+// examine finds out what is to be written, before anything is.
+func (w *writer) examine(o *Output) error {
+	for _, f := range o.Files {
+		state, err := w.state(f.Path, sum(f.Data))
+		if err != nil {
+			return err
+		}
+		switch state {
+		case same:
+			w.report.Unchanged = append(w.report.Unchanged, f.Path)
+			continue
+		case edited:
+			w.edited = append(w.edited, f.Path)
+		}
+		w.todo = append(w.todo, f)
+	}
+	if len(w.edited) > 0 && !w.opts.Force {
+		return &EditedError{Dir: w.dir, Paths: w.edited}
+	}
+	return nil
+}
+
+type state int
+
+const (
+	absent state = iota
+	same         // already what it will be
+	ours         // what an earlier write left
+	edited       // changed by somebody since, or never ours
+)
+
+func (w *writer) state(path, want string) (state, error) {
+	info, err := os.Lstat(w.path(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return absent, nil
+	}
+	if err != nil {
+		return absent, err
+	}
+	if !info.Mode().IsRegular() {
+		return absent, fmt.Errorf("%s is in the way: it is no regular file", w.path(path))
+	}
+	data, err := os.ReadFile(w.path(path))
+	if err != nil {
+		return absent, err
+	}
+	found := sum(data)
+	if found == want {
+		return same, nil
+	}
+	for _, hash := range w.known[path] {
+		if hash == found {
+			return ours, nil
+		}
+	}
+	return edited, nil
+}
+
+// commit stages all new content first, so that a full disk changes nothing,
+// then renames it into place.
+func (w *writer) commit(o *Output) (*Report, error) {
+	stale := w.stale()
+	if len(w.todo) == 0 && len(stale) == 0 && w.settled() {
+		return &w.report, nil
+	}
+	if err := os.MkdirAll(w.dir, 0o755); err != nil {
+		return nil, err
+	}
+	staging, err := os.MkdirTemp(w.dir, ".bootlab-staging-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(staging)
+	for i, f := range w.todo {
+		if err := writeExactly(stagedName(staging, i), f.Data, f.Mode); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.writeManifest(pendingName); err != nil {
+		return nil, err
+	}
+	if err := w.place(staging); err != nil {
+		return nil, err
+	}
+	if err := w.remove(stale); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(w.path(pendingName), w.path(manifestName)); err != nil {
+		return nil, err
+	}
+	return &w.report, nil
+}
+
+// settled says whether the manifest on disk is that of this output.
+func (w *writer) settled() bool {
+	if _, err := os.Lstat(w.path(pendingName)); err == nil {
+		return false
+	}
+	if len(w.known) != len(w.next) {
+		return false
+	}
+	for path, hash := range w.next {
+		if known := w.known[path]; len(known) != 1 || known[0] != hash {
+			return false
+		}
+	}
+	return true
+}
+
+func stagedName(staging string, i int) string { return filepath.Join(staging, fmt.Sprint(i)) }
+
+func writeExactly(path string, data []byte, mode fs.FileMode) error {
+	if err := os.WriteFile(path, data, mode); err != nil {
+		return err
+	}
+	return os.Chmod(path, mode)
+}
+
+func (w *writer) writeManifest(name string) error {
+	data, err := json.MarshalIndent(w.next, "", " ")
+	if err != nil {
+		return err
+	}
+	temporary := w.path(name) + ".tmp"
+	if err := writeExactly(temporary, append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temporary, w.path(name))
+}
+
+func (w *writer) place(staging string) error {
+	made := map[string]bool{}
+	for i, f := range w.todo {
+		target := w.path(f.Path)
+		if parent := filepath.Dir(target); !made[parent] {
+			if err := os.MkdirAll(parent, 0o755); err != nil {
+				return err
+			}
+			made[parent] = true
+		}
+		if containsWord(w.edited, f.Path) {
+			if err := os.Rename(target, target+".edited"); err != nil {
+				return err
+			}
+			w.report.Kept = append(w.report.Kept, f.Path+".edited")
+		}
+		if err := os.Rename(stagedName(staging, i), target); err != nil {
+			return err
+		}
+		w.report.Written = append(w.report.Written, f.Path)
+	}
+	return nil
+}
+
+// stale are files of earlier writes that this output no longer has, unless a
+// person edited them.
+func (w *writer) stale() []string {
+	var out []string
+	for path := range w.known {
+		if _, still := w.next[path]; still {
+			continue
+		}
+		if s, err := w.state(path, ""); err == nil && s == ours {
+			out = append(out, path)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+func (w *writer) remove(stale []string) error {
+	for _, path := range stale {
+		if err := os.Remove(w.path(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		w.report.Removed = append(w.report.Removed, path)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package generator
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func output(pairs ...string) *Output {
+	o := &Output{}
+	for i := 0; i < len(pairs); i += 2 {
+		o.Files = append(o.Files, File{Path: pairs[i], Mode: 0o644, Data: []byte(pairs[i+1])})
+	}
+	return o
+}
+
+func mustWrite(t *testing.T, o *Output, dir string) *Report {
+	t.Helper()
+	r, err := o.Write(dir, WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestASecondWriteChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	o := output("a", "1", "sub/b", "2")
+	mustWrite(t, o, dir)
+	before, _ := os.Stat(filepath.Join(dir, "a"))
+	r := mustWrite(t, o, dir)
+	after, _ := os.Stat(filepath.Join(dir, "a"))
+	if len(r.Written) != 0 || len(r.Unchanged) != 2 || !before.ModTime().Equal(after.ModTime()) {
+		t.Errorf("second write: %+v", r)
+	}
+}
+
+func TestAFileThatIsNoLongerGeneratedIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, output("a", "1", "b", "2"), dir)
+	r := mustWrite(t, output("a", "1"), dir)
+	if _, err := os.Stat(filepath.Join(dir, "b")); !errors.Is(err, fs.ErrNotExist) || len(r.Removed) != 1 {
+		t.Errorf("b is still there: %v, %+v", err, r)
+	}
+}
+
+func TestAnEditedFileStopsTheWholeWrite(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, output("a", "1", "b", "2"), dir)
+	os.WriteFile(filepath.Join(dir, "b"), []byte("mine"), 0o644)
+	_, err := output("a", "3", "b", "4").Write(dir, WriteOptions{})
+	var edited *EditedError
+	if !errors.As(err, &edited) || strings.Join(edited.Paths, " ") != "b" {
+		t.Fatalf("err = %v", err)
+	}
+	if content(t, filepath.Join(dir, "a")) != "1" || content(t, filepath.Join(dir, "b")) != "mine" {
+		t.Error("something was written all the same")
+	}
+}
+
+func TestForceKeepsTheEditedFileBesideTheNewOne(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, output("b", "2"), dir)
+	os.WriteFile(filepath.Join(dir, "b"), []byte("mine"), 0o644)
+	r, err := output("b", "4").Write(dir, WriteOptions{Force: true})
+	if err != nil || len(r.Kept) != 1 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	if content(t, filepath.Join(dir, "b")) != "4" || content(t, filepath.Join(dir, "b.edited")) != "mine" {
+		t.Error("the edit was lost or not replaced")
+	}
+}
+
+func TestAnEditedFileThatIsNoLongerGeneratedStays(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, output("a", "1", "b", "2"), dir)
+	os.WriteFile(filepath.Join(dir, "b"), []byte("mine"), 0o644)
+	mustWrite(t, output("a", "1"), dir)
+	if content(t, filepath.Join(dir, "b")) != "mine" {
+		t.Error("the edit was removed")
+	}
+}
+
+func TestAForeignFileOfTheSameNameIsNotOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "a"), []byte("foreign"), 0o644)
+	if _, err := output("a", "1").Write(dir, WriteOptions{}); !errors.As(err, new(*EditedError)) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// A write that was killed between two renames leaves new and old files and its
+// pending manifest.
+func TestAnInterruptedWriteIsCompletedByTheNext(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, output("a", "1", "b", "1"), dir)
+	second := output("a", "2", "b", "2")
+	w := &writer{dir: dir, known: map[string][]string{}, next: hashes{"a": sum([]byte("2")), "b": sum([]byte("2"))}}
+	if err := w.writeManifest(pendingName); err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(filepath.Join(dir, "a"), []byte("2"), 0o644)
+
+	mustWrite(t, output("a", "3", "b", "3"), dir) // neither is taken for an edit
+	if content(t, filepath.Join(dir, "a")) != "3" || content(t, filepath.Join(dir, "b")) != "3" {
+		t.Error("the third write is not complete")
+	}
+	mustWrite(t, second, dir)
+	if _, err := os.Stat(filepath.Join(dir, pendingName)); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the pending manifest is still there")
+	}
+}
+
+func TestADirectoryInTheWayIsAnErrorAndNothingIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	os.Mkdir(filepath.Join(dir, "b"), 0o755)
+	if _, err := output("a", "1", "b", "2").Write(dir, WriteOptions{}); err == nil {
+		t.Fatal("no error")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a")); err == nil {
+		t.Error("a was written")
+	}
+}
+
+func TestAManifestThatNamesForeignPathsIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, manifestName), []byte(`{"../victim": "00"}`), 0o644)
+	if _, err := output("a", "1").Write(dir, WriteOptions{}); err == nil || !strings.Contains(err.Error(), "outside") {
+		t.Errorf("err = %v", err)
+	}
+}
