@@ -1,0 +1,250 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/labs"
+)
+
+func newExplainCommand(io streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain STAGE|FILE|FLAG|KEY [--lab LAB] [--release RELEASE]",
+		Short: "Explain a stage, a file, a flag of an operator, or a key of lab.yaml",
+		Long: `Explain one thing, from the same data as the scripts and the guide: a stage by
+its name here or in bootkube.sh, a file that stages read or write, a flag that
+bootkube.sh gives to an operator, or a key of lab.yaml. Without --lab or
+--release, for the default release.`,
+		Example: `  bootlab explain render-etcd
+  bootlab explain etcd-bootstrap --release 4.16
+  bootlab explain manifests/cluster-config.yaml
+  bootlab explain --etcd-image
+  bootlab explain networking.machineNetwork`,
+		// An operator's flag is an argument here, so cobra must not parse flags.
+		DisableFlagParsing:    true,
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			request, err := parseExplain(args)
+			if err != nil {
+				return err
+			}
+			if request.help {
+				return c.Help()
+			}
+			return runExplain(io, request)
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var ids []string
+			for _, s := range labs.Builtin().Stages {
+				ids = append(ids, s.ID)
+			}
+			return ids, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// explainRequest is a parsed command line of explain.
+type explainRequest struct {
+	what, lab, release string
+	help               bool
+}
+
+func parseExplain(args []string) (*explainRequest, error) {
+	r := &explainRequest{}
+	usage := func(problem string) error {
+		return &usageError{&hintError{fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FLAG|KEY [--lab LAB] [--release RELEASE]"}}
+	}
+	for i := 0; i < len(args); i++ {
+		name, value, joined := strings.Cut(args[i], "=")
+		target := map[string]*string{"--lab": &r.lab, "--release": &r.release}[name]
+		switch {
+		case args[i] == "--help" || args[i] == "-h":
+			r.help = true
+		case target != nil && joined:
+			*target = value
+		case target != nil:
+			if i++; i == len(args) {
+				return nil, usage(name + " wants a value")
+			}
+			*target = args[i]
+		case r.what == "":
+			r.what = args[i]
+		default:
+			return nil, usage("one thing at a time: " + r.what + " or " + args[i])
+		}
+	}
+	if r.what == "" && !r.help {
+		return nil, usage("explain what?")
+	}
+	return r, nil
+}
+
+func runExplain(io streams, r *explainRequest) error {
+	plan, err := explainPlan(io, r)
+	if err != nil {
+		return err
+	}
+	e := &explainer{plan: plan}
+	for _, explain := range []func(string) bool{e.stage, e.flag, e.key, e.file} {
+		if explain(r.what) {
+			_, err := fmt.Fprint(io.out, e.text.String())
+			return err
+		}
+	}
+	return &hintError{
+		fmt.Errorf("%s is no stage, file, flag or key of release %s", r.what, plan.Release.ID),
+		"stages: " + strings.Join(e.stageIDs(), " "),
+	}
+}
+
+// explainPlan is the plan of the lab that was named, else that of the default
+// lab in the release that was named.
+func explainPlan(io streams, r *explainRequest) (*labs.Plan, error) {
+	if r.lab != "" {
+		return loadPlan(io, r.lab)
+	}
+	catalog := labs.Builtin()
+	lab, problems := labs.LoadLabFS(labs.Examples, "compact", catalog)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, errs
+	}
+	if r.release != "" {
+		lab.Release.Version = r.release
+	}
+	return catalog.Resolve(lab)
+}
+
+// explainer collects the explanation of one thing.
+type explainer struct {
+	plan *labs.Plan
+	text strings.Builder
+}
+
+func (e *explainer) line(format string, args ...any) { fmt.Fprintf(&e.text, format+"\n", args...) }
+
+func (e *explainer) stageIDs() []string {
+	var ids []string
+	for _, s := range e.plan.Stages {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+func (e *explainer) stage(what string) bool {
+	what = strings.TrimSuffix(what, ".sh")
+	for _, s := range e.plan.Stages {
+		if s.ID == what || s.Bootkube == what {
+			e.describe(s)
+			return true
+		}
+	}
+	return false
+}
+
+func (e *explainer) describe(s *labs.Stage) {
+	e.line("%s: %s\n\n%s", s.ID, s.Title, strings.TrimSpace(s.Why))
+	if s.Bootkube != "" {
+		e.line("\nIn bootkube.sh of %s: stage %s", e.plan.Release.ID, s.Bootkube)
+	}
+	if s.Run != nil {
+		e.line("\nContainer %s, image %s: %s", s.Run.Name, s.Run.Image, s.Run.Command)
+		for _, f := range s.Run.Flags {
+			e.line("  %s=%s\n      %s", f.Flag, f.Value, strings.TrimSpace(f.Why))
+		}
+	}
+	e.files("Reads", s.Reads)
+	e.files("Writes", s.Outputs)
+	for _, c := range s.Copies {
+		e.line("  %s -> %s\n      %s", c.From, c.To, strings.TrimSpace(c.Why))
+	}
+	if len(s.Checks) > 0 {
+		e.line("\nChecks:")
+	}
+	for _, c := range s.Checks {
+		e.line("  %s", c.Title)
+	}
+	if len(s.Differs) > 0 {
+		e.line("\nDiffers from the real one:")
+	}
+	for _, d := range s.Differs {
+		e.line("  %s %s", d.What, d.Why)
+	}
+}
+
+func (e *explainer) files(title string, files []labs.File) {
+	if len(files) == 0 {
+		return
+	}
+	e.line("\n%s:", title)
+	for _, f := range files {
+		e.line("  %s\n      %s", f.Path, strings.TrimSpace(f.Why))
+	}
+}
+
+func (e *explainer) flag(what string) bool {
+	if !strings.HasPrefix(what, "-") {
+		return false
+	}
+	for _, s := range e.plan.Stages {
+		if s.Run == nil {
+			continue
+		}
+		for _, f := range s.Run.Flags {
+			if f.Flag == what {
+				e.line("%s: %s=%s\n    %s", s.ID, f.Flag, f.Value, strings.TrimSpace(f.Why))
+			}
+		}
+		for _, o := range s.Run.Options {
+			if strings.HasPrefix(o.Option, what) {
+				e.line("%s, podman: %s\n    %s", s.ID, o.Option, strings.TrimSpace(o.Why))
+			}
+		}
+	}
+	for _, o := range e.plan.Bootkube.Podman {
+		if strings.HasPrefix(o.Option, what) {
+			e.line("every podman run of bootkube.sh: %s\n    %s", o.Option, strings.TrimSpace(o.Why))
+		}
+	}
+	return e.text.Len() > 0
+}
+
+func (e *explainer) key(what string) bool {
+	for _, f := range labs.Fields() {
+		if f.Path == what {
+			e.line("%s in lab.yaml\n\n%s", f.Path, strings.TrimSpace(f.Why))
+			if f.Default != "" {
+				e.line("\ndefault: %s", f.Default)
+			}
+			if f.Allowed != "" {
+				e.line("allowed: %s", f.Allowed)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// file tells who writes and who reads a path of the asset directory or of the
+// host.
+func (e *explainer) file(what string) bool {
+	for _, s := range e.plan.Stages {
+		for _, f := range s.Outputs {
+			if f.Covers(what) {
+				e.line("%s writes %s\n    %s", s.ID, f.Path, strings.TrimSpace(f.Why))
+			}
+		}
+		for _, c := range s.Copies {
+			if c.Arrives(what) {
+				e.line("%s copies %s to %s\n    %s", s.ID, c.From, c.To, strings.TrimSpace(c.Why))
+			}
+		}
+		for _, f := range s.Reads {
+			if f.Covers(what) {
+				e.line("%s reads %s\n    %s", s.ID, f.Path, strings.TrimSpace(f.Why))
+			}
+		}
+	}
+	return e.text.Len() > 0
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/generator"
+	"bootlab/templates"
+)
+
+func newGenerateCommand(io streams) *cobra.Command {
+	var out string
+	var force bool
+	c := &cobra.Command{
+		Use:   "generate LAB",
+		Short: "Write the scripts and the guide of a lab",
+		Long: `Write scripts and guide of LAB (a directory with a lab.yaml, or the file) to
+LAB/out. The same lab gives the same bytes. A file that was edited by hand stops
+the whole command; with --force it is kept as NAME.edited beside the new one.`,
+		Example: `  bootlab generate mylab
+  bootlab generate mylab --output /srv/mylab`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runGenerate(io, args[0], out, force) },
+	}
+	c.Flags().StringVarP(&out, "output", "o", "", "directory to write to (default LAB/out)")
+	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep those beside them")
+	return c
+}
+
+func runGenerate(io streams, path, out string, force bool) error {
+	plan, err := loadPlan(io, path)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		out = filepath.Join(plan.Lab.Dir, "out")
+	}
+	labDir, err := relative(out, plan.Lab.Dir)
+	if err != nil {
+		return err
+	}
+	output, err := generator.Render(plan, templates.FS, generator.Options{LabDir: labDir})
+	if err != nil {
+		return err
+	}
+	report, err := output.Write(out, generator.WriteOptions{Force: force})
+	if err != nil {
+		return writeError(out, err)
+	}
+	return printReport(io, out, report)
+}
+
+// relative leads from one directory to another, with slashes.
+func relative(from, to string) (string, error) {
+	from, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(from, to)
+	return filepath.ToSlash(rel), err
+}
+
+// writeError says what to do when the output cannot be written.
+func writeError(out string, err error) error {
+	var edited *generator.EditedError
+	switch {
+	case errors.As(err, &edited):
+		return &hintError{err, "nothing was written; --force replaces them and keeps yours as NAME.edited"}
+	case errors.Is(err, syscall.ENOSPC):
+		return &hintError{err, "make room on that disk and run generate again"}
+	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
+		return &hintError{err, "choose another directory with --output, or make " + out + " writable"}
+	}
+	return err
+}
+
+func printReport(io streams, out string, r *generator.Report) error {
+	_, err := fmt.Fprintf(io.out, "%s: %d files written, %d unchanged, %d removed\n", out, len(r.Written), len(r.Unchanged), len(r.Removed))
+	for _, kept := range r.Kept {
+		fmt.Fprintf(io.out, "kept your edits as %s\n", filepath.Join(out, kept))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(io.out, `
+read: %[1]s
+run:  %[2]s/make-pki.sh --step
+then: make-kubeconfigs.sh, make-manifests.sh, release-info.sh and render-etcd.sh beside it
+`, filepath.Join(out, "README.md"), filepath.Join(out, "scripts"))
+	return err
+}

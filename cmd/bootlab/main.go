@@ -1,0 +1,77 @@
+// Command bootlab makes, from one lab.yaml, the scripts and the guide with
+// which an OpenShift bootstrap is done by hand.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"bootlab/labs"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// streams are the files a command reads and writes, so that tests can give
+// their own.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// Exit statuses: what was asked for is done; something is wrong with what was
+// given or found; the command line is.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// run executes one command line and returns the exit status. Errors are
+// printed here and nowhere else.
+func run(args []string, io streams) int {
+	root := newRootCommand(io)
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return exitDone
+	}
+	printError(io.err, err)
+	if errors.As(err, new(*usageError)) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// printError gives an error and its hint, lower case, each on its own line;
+// problems of a file come as they are.
+func printError(w io.Writer, err error) {
+	var problems labs.Problems
+	if errors.As(err, &problems) {
+		fmt.Fprintln(w, problems.Error())
+		return
+	}
+	fmt.Fprintf(w, "error: %v\n", err)
+	var hinted *hintError
+	if errors.As(err, &hinted) {
+		fmt.Fprintf(w, "  hint: %s\n", hinted.hint)
+	}
+}
+
+// hintError is an error that says what to do about it.
+type hintError struct {
+	err  error
+	hint string
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+// usageError is a wrong command line.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
