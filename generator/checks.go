@@ -12,6 +12,21 @@ import (
 type checkCall struct {
 	labs.Check
 	Call string // function of check-lib.sh and its arguments
+	Only string // shell test under which the check counts; empty is always
+}
+
+// condition is the shell test for what only a running script can see; empty
+// when there is nothing to ask.
+func condition(w labs.Condition) string {
+	switch {
+	case w.File != "":
+		return "[[ -f " + shpath(w.File) + " ]]"
+	case w.Dir != "":
+		return "[[ -d " + shpath(w.Dir) + " ]]"
+	case w.NotEmpty != "":
+		return `[[ -n "$(ls -A ` + shpath(w.NotEmpty) + ` 2> /dev/null)" ]]`
+	}
+	return ""
 }
 
 // checkCalls makes the shell of every check's declaration.
@@ -22,7 +37,7 @@ func checkCalls(checks []labs.Check) ([]checkCall, error) {
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", c.ID, err)
 		}
-		out = append(out, checkCall{Check: c, Call: breakWords("    ", words)})
+		out = append(out, checkCall{Check: c, Call: breakWords("    ", words), Only: condition(c.When)})
 	}
 	return out, nil
 }

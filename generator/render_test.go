@@ -203,7 +203,7 @@ func TestTheSameLabGivesTheSameBytes(t *testing.T) {
 // Budgets keep scripts readable: code lines, not counting comments and blanks.
 // The three that write whole assets are lists by nature.
 func TestScriptsStayWithinTheirBudget(t *testing.T) {
-	long := map[string]int{"scripts/check-lib.sh": 160, "node/check-lib.sh": 160, "scripts/make-pki.sh": 400, "scripts/make-manifests.sh": 720, "scripts/make-kubeconfigs.sh": 160}
+	long := map[string]int{"scripts/check-lib.sh": 170, "node/check-lib.sh": 170, "scripts/make-pki.sh": 400, "scripts/make-manifests.sh": 720, "scripts/make-kubeconfigs.sh": 160}
 	for _, f := range render(t, "compact", "main").Files {
 		if !strings.HasSuffix(f.Path, ".sh") {
 			continue

@@ -24,6 +24,7 @@ type scriptData struct {
 	CheckCalls   []checkCall
 	ImageLookups []labs.ImageVariable
 	InfoLookups  []infoLookup
+	CheckLookups []infoLookup
 }
 
 // infoLookup is a shell variable whose value release-info.sh wrote down.
@@ -42,31 +43,36 @@ func newScriptData(p *labs.Plan, s *labs.Stage, place labs.Place, next string) (
 	if d.CheckCalls, err = checkCalls(s.Checks); err != nil {
 		return nil, err
 	}
-	if s.Run != nil {
-		d.lookUps()
-	}
+	d.lookUps()
 	return d, nil
 }
 
 // lookUps finds which images and which facts of the release the container's
-// command line needs.
+// command line needs, and which of them the checks compare with.
 func (d *scriptData) lookUps() {
-	used := " $" + strings.Trim(d.OperatorImage(), "${}") + " "
-	for _, f := range d.Run.Flags {
-		used += f.Value + " "
+	line := ""
+	if d.Run != nil {
+		line = "$" + strings.Trim(d.OperatorImage(), "${}") + " "
+		for _, f := range d.Run.Flags {
+			line += f.Value + " "
+		}
 	}
-	mentions := map[string]bool{}
-	for _, m := range variable.FindAllStringSubmatch(used, -1) {
-		mentions[m[1]] = true
+	checks := ""
+	for _, c := range d.CheckCalls {
+		checks += c.Call + " "
 	}
+	inLine, inChecks := mentions(line), mentions(checks)
 	for _, v := range d.plan.Bootkube.Images {
-		if mentions[v.Variable] {
+		if inLine[v.Variable] {
 			d.ImageLookups = append(d.ImageLookups, v)
 		}
 	}
 	for _, info := range releaseInfoFiles {
-		if mentions[info.Variable] {
+		if inLine[info.Variable] {
 			d.InfoLookups = append(d.InfoLookups, info)
+		}
+		if inChecks[info.Variable] {
+			d.CheckLookups = append(d.CheckLookups, info)
 		}
 	}
 }
@@ -161,13 +167,8 @@ func (d *scriptData) CopyLines() []copyLine {
 		}
 		words = append(words, shpath(c.From), shpath(c.To))
 		line := breakWords("  ", words)
-		switch {
-		case c.When.Dir != "":
-			line = "if [[ -d " + shpath(c.When.Dir) + " ]]; then " + line + "; fi"
-		case c.When.File != "":
-			line = "if [[ -f " + shpath(c.When.File) + " ]]; then " + line + "; fi"
-		case c.When.NotEmpty != "":
-			line = `if [[ -n "$(ls -A ` + shpath(c.When.NotEmpty) + `)" ]]; then ` + line + "; fi"
+		if only := condition(c.When); only != "" {
+			line = "if " + only + "; then\n    " + breakWords("    ", words) + "\n  fi"
 		}
 		out = append(out, copyLine{strings.TrimSpace(c.Why), line})
 	}
@@ -279,9 +280,9 @@ func (d *scriptData) Required() []required {
 
 // origin says where a file that is missing is to be had.
 func (d *scriptData) origin(f labs.File) string {
-	w := d.plan.Writer(f.Path, d.Stage)
-	if w == nil {
-		w = d.plan.Stage(f.From)
+	w := d.plan.Stage(f.From)
+	if f.From == "" {
+		w = d.plan.Writer(f.Path, d.Stage)
 	}
 	switch {
 	case w != nil && w.In(d.Place):

@@ -87,12 +87,18 @@ var always = map[string]bool{"OUT_DIR": true, "ASSET_DIR": true, "HOST_ROOT": tr
 
 var mention = regexp.MustCompile(`\$\{?[#!]?([A-Z][A-Z0-9_]*)`)
 
+// mentions are the names of the variables that a piece of shell refers to.
+func mentions(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range mention.FindAllStringSubmatch(text, -1) {
+		out[m[1]] = true
+	}
+	return out
+}
+
 // mentioned keeps the settings that a script's text refers to.
 func mentioned(all []setting, text string) []setting {
-	used := map[string]bool{}
-	for _, m := range mention.FindAllStringSubmatch(text, -1) {
-		used[m[1]] = true
-	}
+	used := mentions(text)
 	var out []setting
 	for _, s := range all {
 		if always[s.Name] || used[s.Name] {

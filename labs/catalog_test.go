@@ -261,6 +261,7 @@ func TestResolveSharesNoMemoryWithTheCatalog(t *testing.T) {
 			t.Fatal(err)
 		}
 		scribble(reflect.ValueOf(p.Bootkube))
+		scribble(reflect.ValueOf(p.Release))
 		scribble(reflect.ValueOf(p.Stages))
 	}
 	if !reflect.DeepEqual(c, before) {

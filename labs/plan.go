@@ -25,8 +25,9 @@ func (c *Catalog) Resolve(lab *Lab) (*Plan, error) {
 	if release == nil {
 		return nil, fmt.Errorf("release %q is not known; known are %s", lab.Release.Version, strings.Join(c.ReleaseIDs(), ", "))
 	}
-	p := &Plan{Lab: lab, Release: release, Bootkube: &Bootkube{}}
+	p := &Plan{Lab: lab, Release: &Release{}, Bootkube: &Bootkube{}}
 	keep := func(sp Span, when Condition) bool { return sp.Holds(release.ID) && when.possible(lab) }
+	cut(reflect.ValueOf(p.Release).Elem(), reflect.ValueOf(release).Elem(), keep)
 	cut(reflect.ValueOf(p.Bootkube).Elem(), reflect.ValueOf(c.Bootkube).Elem(), keep)
 	for _, s := range c.Stages {
 		if !keep(s.Span, s.When) {

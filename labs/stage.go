@@ -208,6 +208,7 @@ type Marker struct {
 // Invalidation says what a repetition spoils, and why.
 type Invalidation struct {
 	Stage string `yaml:"stage"`
+	Span  `yaml:",inline"`
 	Why   string `yaml:"why"`
 	// Never: once that stage is done, not even --force repeats this one.
 	Never bool `yaml:"never"`

@@ -63,15 +63,21 @@ same() { # FROM... TO
   return "${bad}"
 }
 
-line() { # PATTERN FILE
-  present "$2" || return 1
-  grep --extended-regexp --regexp="$1" -- "$2" || { echo "no such line in $2"; return 1; }
+line() { # PATTERN FILE...: in every file
+  local file bad=0
+  for file in "${@:2}"; do
+    present "${file}" || { bad=1; continue; }
+    grep --max-count=1 --extended-regexp --regexp="$1" -- "${file}" || { echo "no such line in ${file}"; bad=1; }
+  done
+  return "${bad}"
 }
+
+is_json() { [[ $(tr -d '[:space:]' < "$1" | head --bytes=1) == '{' ]]; } # FILE
 
 # The text at a path such as .spec.containers[0].name of a JSON file, or of a
 # YAML file in block style, which is how operators and the installer write.
 value_at() { # PATH FILE
-  if grep --quiet --max-count=1 '^ *{' "$2"; then jq --raw-output "$1 // empty" "$2"; return; fi
+  if is_json "$2"; then jq --raw-output "$1 // empty" "$2"; return; fi
   awk -v want="$1" '
     function unquote(s) { sub(/ +#.*$/, "", s); gsub(/^["'\'']|["'\'']$/, "", s); return s }
     /^ *(#|$)/ || /^(---|\.\.\.)/ { next }
@@ -106,10 +112,20 @@ value() { # PATH EXPECTED FILE
   [[ ${found} == "$2" ]]
 }
 
+# Operators write YAML, or JSON on one line.
 images() { # FILE...
+  local file found bad=0
   present "$@" || return 1
-  if grep --line-number --extended-regexp '^ *(- )?"?image"? *: *("" *|'"''"' *)?,? *$' -- "$@"; then return 1; fi
-  grep --quiet --extended-regexp '"?image"? *: *[^ ]' -- "$@" || { echo "no image in $*"; return 1; }
+  for file in "$@"; do
+    if is_json "${file}"; then
+      found="$(jq --raw-output '.. | .image? | strings | "image: " + .' "${file}")"
+    else
+      found="$(grep --extended-regexp '^ *(- )?"?image"? *:' "${file}")"
+    fi
+    [[ -n ${found} ]] || { echo "no image in ${file}"; bad=1; }
+    ! grep --extended-regexp --quiet ': *("" *|'"''"' *)?$' <<< "${found}" || { echo "${file}: ${found}"; bad=1; }
+  done
+  return "${bad}"
 }
 
 chain() { # CA CERTIFICATE...
