@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootlab/labs"
+)
+
+// What a page tells people to type must exist: commands, flags, scripts and
+// their options, make targets, files.
+
+var pages = []string{"README.md", "CONTRIBUTING.md"}
+
+// promise is one command of a page.
+type promise struct {
+	page  string
+	line  int
+	words []string
+}
+
+func (p promise) String() string {
+	return fmt.Sprintf("%s:%d: %s", p.page, p.line, strings.Join(p.words, " "))
+}
+
+// page reads a file of the repository.
+func page(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+var inline = regexp.MustCompile("`([^`]+)`")
+
+// promises finds the commands of a page: each line of a sh block, and whatever
+// stands in backquotes.
+func promises(name, text string) []promise {
+	var found []promise
+	fence := ""
+	for i, line := range strings.Split(text, "\n") {
+		var commands []string
+		switch rest, isFence := strings.CutPrefix(line, "```"); {
+		case isFence && fence == "":
+			fence = "in " + rest
+		case isFence:
+			fence = ""
+		case fence == "in sh":
+			command, _, _ := strings.Cut(line, "#")
+			commands = []string{command}
+		case fence == "":
+			for _, match := range inline.FindAllStringSubmatch(line, -1) {
+				commands = append(commands, match[1])
+			}
+		}
+		for _, command := range commands {
+			if words := strings.Fields(command); len(words) > 0 {
+				found = append(found, promise{name, i + 1, words})
+			}
+		}
+	}
+	return found
+}
+
+// judge looks at what a page promises.
+type judge struct {
+	t       *testing.T
+	targets []string
+	lab     string // a generated lab
+}
+
+func newJudge(t *testing.T) *judge {
+	t.Helper()
+	j := &judge{t: t, lab: newLab(t)}
+	if _, stderr, status := bootlab("generate", j.lab); status != exitDone {
+		t.Fatal(stderr)
+	}
+	for _, match := range regexp.MustCompile(`(?m)^([a-z-]+):.*## `).FindAllStringSubmatch(page(t, "Makefile"), -1) {
+		j.targets = append(j.targets, match[1])
+	}
+	return j
+}
+
+// kept gives an error for a promise that is not kept; known is false for what
+// is no command of ours.
+func (j *judge) kept(words []string) (known bool, err error) {
+	name, arguments := words[0], words[1:]
+	switch {
+	case name == "./setup" && len(arguments) > 0:
+		if !strings.Contains(page(j.t, "setup"), "1-"+arguments[0]+")") && !strings.Contains(page(j.t, "setup"), "1-"+arguments[0]+" |") {
+			return true, fmt.Errorf("setup has no %s", arguments[0])
+		}
+		return true, nil
+	case name == "make" && len(arguments) > 0:
+		if !slices.Contains(j.targets, arguments[0]) {
+			return true, fmt.Errorf("the Makefile has no documented target %s", arguments[0])
+		}
+		return true, nil
+	case (name == "bin/bootlab" || name == "bootlab") && len(arguments) > 0:
+		return true, j.command(arguments)
+	case strings.HasPrefix(name, "mylab/"):
+		return true, j.generated(strings.TrimPrefix(name, "mylab/"), arguments)
+	case strings.HasSuffix(name, ".sh") && !strings.ContainsAny(name, "*/") && name != "bootkube.sh":
+		return true, j.generated("out/scripts/"+name, arguments)
+	}
+	return false, nil
+}
+
+// command parses a command line of bootlab without running it.
+func (j *judge) command(arguments []string) error {
+	io := streams{strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}}
+	c, rest, err := newRootCommand(io).Find(arguments)
+	if err != nil {
+		return err
+	}
+	if c.DisableFlagParsing {
+		if _, err := parseExplain(rest); err != nil {
+			return err
+		}
+		if _, stderr, status := bootlab(arguments...); status != exitDone {
+			return fmt.Errorf("%s", stderr)
+		}
+		return nil
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		return err
+	}
+	if c.Args == nil || len(rest) == 0 { // a command may be named without more
+		return nil
+	}
+	return c.Args(c, c.Flags().Args())
+}
+
+// generated looks for a file that the default lab has, and for the options of
+// a script in what it says of itself.
+func (j *judge) generated(name string, options []string) error {
+	if strings.HasPrefix(name, "out/work") {
+		return nil // made by the scripts
+	}
+	path := filepath.Join(j.lab, filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil || len(options) == 0 {
+		return err
+	}
+	help, err := exec.Command("bash", path, "--help").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("--help: %w: %s", err, help)
+	}
+	for _, option := range options {
+		if !bytes.Contains(help, []byte(option+" ")) {
+			return fmt.Errorf("no option %s", option)
+		}
+	}
+	return nil
+}
+
+func TestThePagesNameOnlyCommandsThatExist(t *testing.T) {
+	j := newJudge(t)
+	for _, name := range pages {
+		count := 0
+		for _, p := range promises(name, page(t, name)) {
+			known, err := j.kept(p.words)
+			if err != nil {
+				t.Errorf("%s: %v", p, err)
+			}
+			if known {
+				count++
+			}
+		}
+		if count < 5 {
+			t.Errorf("%s: only %d commands were recognised", name, count)
+		}
+	}
+}
+
+func TestWrongPromisesAreFound(t *testing.T) {
+	j := newJudge(t)
+	for _, command := range []string{
+		"./setup everything",
+		"make coffee",
+		"bin/bootlab destroy mylab",
+		"bin/bootlab generate mylab --fast",
+		"bin/bootlab init one two",
+		"bin/bootlab explain render-nothing",
+		"mylab/out/scripts/render-everything.sh",
+		"mylab/out/scripts/make-pki.sh --fast",
+		"make-coffee.sh",
+	} {
+		if known, err := j.kept(strings.Fields(command)); !known || err == nil {
+			t.Errorf("%s: known %v, no complaint", command, known)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#]+)\)`)
+
+func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
+	for _, name := range pages {
+		for _, match := range link.FindAllStringSubmatch(page(t, name), -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join("..", "..", match[1])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// The README says what a lab's machines need; the labs that are shipped say it
+// too.
+func TestTheReadmeGivesTheSizesOfTheLabs(t *testing.T) {
+	readme := page(t, "README.md")
+	for _, topology := range labs.Topologies {
+		dir := filepath.Join(t.TempDir(), "mylab")
+		if _, stderr, status := bootlab("init", dir, "--from", topology); status != exitDone {
+			t.Fatal(stderr)
+		}
+		lab, problems := labs.LoadLab(dir, labs.Builtin())
+		if errs := problems.Errors(); len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		machines := append([]labs.Machine{lab.Machines.Bootstrap}, lab.Machines.Masters...)
+		machines = append(machines, lab.Machines.Workers...)
+		var cpus, memory, disk int
+		for _, m := range machines {
+			cpus, memory, disk = cpus+m.CPUs, memory+m.Memory, disk+m.Disk
+		}
+		want := fmt.Sprintf("| `%s` | %d | %d | %d GiB | %d GiB |", topology, len(machines), cpus, memory/1024, disk)
+		if !strings.Contains(readme, want) {
+			t.Errorf("README.md has no line %s", want)
+		}
+	}
+}
+
+// setup and the README name the same Go.
+func TestTheReadmeNamesTheGoOfTheModule(t *testing.T) {
+	match := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(page(t, "go.mod"))
+	if match == nil || !strings.Contains(page(t, "README.md"), "bootlab needs Go "+match[1]+".") {
+		t.Errorf("README.md does not name the Go of go.mod, %v", match)
+	}
+}
