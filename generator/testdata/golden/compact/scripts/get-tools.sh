@@ -87,7 +87,7 @@ usual_failures() {
   usual_failure 'the release names no image' \
     'The release was built without its command line tools.' \
     'Use the oc and openshift-install that your organisation provides for this release.'
-  usual_failure 'could not find the file' \
+  usual_failure 'could not be found on container' \
     'The image keeps the program elsewhere.' \
     'Run oc adm release extract --tools with an oc you have, and put the programs into tools/.'
 }
