@@ -77,3 +77,18 @@ func TestPathsOfTheHostStandBelowItsRoot(t *testing.T) {
 		}
 	}
 }
+
+func TestThePullSecretIsFoundWhereverLabYamlPutsIt(t *testing.T) {
+	for path, want := range map[string]string{
+		"":                    "",
+		"pull-secret.json":    "/out/../pull-secret.json",
+		"/etc/my secret.json": "/etc/my secret.json",
+		"~/it's.json":         "/home/me/it's.json",
+	} {
+		word := pullSecretFile(path, "..")
+		out, err := exec.Command("bash", "-c", "OUT_DIR=/out HOME=/home/me; printf %s "+word).Output()
+		if err != nil || string(out) != want {
+			t.Errorf("%q became %q, want %q (%v)", path, out, want, err)
+		}
+	}
+}

@@ -66,20 +66,27 @@ func placeSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
 			{"PULL_SECRET_FILE", "'/root/.docker/config.json'", true},
 		}
 	}
-	secret := "''"
-	if lab.PullSecret != "" {
-		quoted, _ := shquote(strings.TrimSuffix(labDir, "/") + "/" + lab.PullSecret)
-		secret = `"${OUT_DIR}"/` + quoted
-		if strings.HasPrefix(lab.PullSecret, "/") {
-			secret, _ = shquote(lab.PullSecret)
-		}
-	}
 	return []setting{
 		{"OUT_DIR", `"$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"`, false},
 		{"ASSET_DIR", `"${OUT_DIR}/work/assets"`, true},
 		{"HOST_ROOT", `"${OUT_DIR}/work/host"`, true},
-		{"PULL_SECRET_FILE", secret, true},
+		{"PULL_SECRET_FILE", pullSecretFile(lab.PullSecret, labDir), true},
 	}
+}
+
+// pullSecretFile is the shell word for the pull secret's path: lab.yaml gives
+// it relative to itself, to the user's home or to the root. Nothing is read.
+func pullSecretFile(path, labDir string) string {
+	prefix := ""
+	switch {
+	case path == "" || strings.HasPrefix(path, "/"):
+	case strings.HasPrefix(path, "~/"):
+		prefix, path = `"${HOME}"/`, strings.TrimPrefix(path, "~/")
+	default:
+		prefix, path = `"${OUT_DIR}"/`, labDir+"/"+path
+	}
+	quoted, _ := shquote(path) // loading refuses NUL bytes
+	return prefix + quoted
 }
 
 // always are the settings that the libraries use, in every script.

@@ -14,9 +14,9 @@
 # Differs from openshift-install:
 # - openssl makes the files one by one; openshift-install makes them in memory,
 # in Go.
-# - Four pairs lie in tls/ that never reach a bootstrap node as files,
+# - Three pairs and a key lie in tls/ that no bootstrap node has there,
 # admin-kubeconfig-signer, admin-kubeconfig-client,
-# kubelet-bootstrap-kubeconfig-signer and the key of root-ca.
+# kubelet-bootstrap-kubeconfig-signer and root-ca.key.
 # - A leaf's validity begins when it is made, not when its signer's does.
 # - service-account.pub begins with PUBLIC KEY, where the installer writes RSA
 # PUBLIC KEY above the same bytes.
@@ -51,9 +51,9 @@ pki() {
   local operator=openshift-machine-config-operator
   service="$(printf 'DNS:%s ' {kubernetes,openshift}{,.default,.default.svc,.default.svc.cluster.local})"
 
-  # root-ca: signs the next two; a node that boots trusts the Machine Config Server by it and by nothing else.
+  # root-ca: signs the next two; a booting node believes the Machine Config Server by it.
   signer root-ca 10y
-  # machine-config-server: shown by that server to every node that fetches its Ignition, also in years.
+  # machine-config-server: shown to every node that fetches its Ignition, to one added years later too.
   leaf machine-config-server root-ca 10y ignition CN=system:machine-config-server \
     "DNS:api-int.${CLUSTER_DOMAIN}"
   # journal-gatewayd: shown by the bootstrap node's journal on port 19531, and by who reads it from afar.
@@ -241,7 +241,11 @@ ca_file() { # NAME SIGNER...
   local files=("${@:2}")
   files=("${files[@]/#/tls/}")
   files=("${files[@]/%/.crt}")
-  stays "tls/$1.crt" '' bundle "tls/$1.crt" "${files[@]}" || run_to "tls/$1.crt" cat "${files[@]}"
+  stays "tls/$1.crt" '' holds_only "tls/$1.crt" "${files[@]}" || run_to "tls/$1.crt" cat "${files[@]}"
+}
+
+holds_only() { # FILE CERTIFICATE...
+  bundle "$@" > /dev/null || { echo "does not hold the signers that are there now"; return 1; }
 }
 
 key_only() { # NAME
@@ -281,9 +285,9 @@ certificate_fits() { # NAME SIGNER LIFETIME USAGE SUBJECT NAMES
   start="$(sed -n 's/^notBefore=//p' <<< "${facts}")" end="$(sed -n 's/^notAfter=//p' <<< "${facts}")"
   start="$(date --date="${start}" +%s)" end="$(date --date="${end}" +%s)"
   ((end - start == DAYS[$3] * 86400)) || { echo "lives $((end - start)) seconds, not $3"; return 1; }
-  chain "tls/$2.crt" "${file}" || return 1
-  # One hour is what the stages that follow may need.
-  ((end - $(date +%s) > 3600)) || { echo 'runs out within the hour'; return 1; }
+  # The stages that follow take less than an hour.
+  ((end - $(date +%s) > 3600)) || { echo 'has run out, or does within the hour'; return 1; }
+  chain "tls/$2.crt" "${file}" > /dev/null 2>&1 || { echo "is not signed by the tls/$2.crt that is there now"; return 1; }
 }
 
 every_row_fits() {
