@@ -99,6 +99,7 @@ do_stage() {
   # restart etcd, and it would go on with certificates that nobody trusts. So a
   # manifest from before goes, and its container with it.
   if [[ -e "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" ]]; then
+    [[ -n ${HOST_ROOT} ]] || need crictl
     run rm --force "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
     wait_until 120 'the end of the running etcd' etcd_is_gone
     run rm --recursive --force "${HOST_ROOT}/etc/kubernetes/static-pod-resources/etcd-member"
@@ -116,7 +117,10 @@ do_stage() {
 
 # Only a node has a kubelet, and so an etcd that runs.
 etcd_is_gone() {
-  [[ -n ${HOST_ROOT} || -z $(crictl ps --quiet --name '^etcd$') ]]
+  local running
+  [[ -z ${HOST_ROOT} ]] || return 0
+  running="$(crictl ps --quiet --name '^etcd$')" || return 1
+  [[ -z ${running} ]]
 }
 
 etcd_image_is_of_release() {
