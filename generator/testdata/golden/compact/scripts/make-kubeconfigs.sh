@@ -109,7 +109,8 @@ embeds() { # KUBECONFIG CA CLIENT
   local at file bad=0
   present "$1" "tls/$2.crt" "tls/$3.crt" "tls/$3.key" || return 1
   while read -r at file; do
-    [[ "$(value_at "${at}" "$1")" == "$(base64 --wrap=0 "${file}")" ]] || { echo "${at} is not ${file}"; bad=1; }
+    [[ "$(value_at "${at}" "$1")" == "$(base64 --wrap=0 "${file}")" ]] ||
+      { echo "${at} is not ${file}"; bad=1; }
   done << END
 .clusters[0].cluster.certificate-authority-data tls/$2.crt
 .users[0].user.client-certificate-data tls/$3.crt
@@ -117,9 +118,15 @@ embeds() { # KUBECONFIG CA CLIENT
 END
   return "${bad}"
 }
-admin_embeds() { embeds auth/kubeconfig kube-apiserver-complete-server-ca-bundle admin-kubeconfig-client; }
-loopback_embeds() { embeds auth/kubeconfig-loopback kube-apiserver-localhost-ca-bundle admin-kubeconfig-client; }
-kubelet_embeds() { embeds auth/kubeconfig-kubelet kube-apiserver-complete-server-ca-bundle kubelet-client; }
+admin_embeds() {
+  embeds auth/kubeconfig kube-apiserver-complete-server-ca-bundle admin-kubeconfig-client
+}
+loopback_embeds() {
+  embeds auth/kubeconfig-loopback kube-apiserver-localhost-ca-bundle admin-kubeconfig-client
+}
+kubelet_embeds() {
+  embeds auth/kubeconfig-kubelet kube-apiserver-complete-server-ca-bundle kubelet-client
+}
 
 verify() {
   check private 'nobody else can read the kubeconfigs' \

@@ -95,7 +95,7 @@ INGRESS_PLACEMENT=Workers
 do_stage() {
   local pull_secret='' cluster_id='' infra_id='' hash='' root_ca='' role file
   local -A pem=() begin=() end=()
-  [[ ${MODE} == dry-run ]] || pull_secret="$(read_pull_secret)"
+  [[ ${MODE} == dry-run ]] || need_pull_secret
   # Two names that nobody chooses: clusterID for updates and telemetry, infraID
   # for all that is made for the cluster outside of it. Made once, then kept.
   ids_fit || write_file 0644 metadata.json < <(new_ids)
@@ -132,7 +132,7 @@ spec:
 END
 
   # Platform, topology and the two addresses of the API. Operators decide by the
-  # status; no program would fill it in, for the installer is what knows it.
+  # status, and none of them could find out what stands there.
   manifest manifests/cluster-infrastructure-02-config.yml << END
 apiVersion: config.openshift.io/v1
 kind: Infrastructure
@@ -165,8 +165,8 @@ status:
   defaultPlacement: ${INGRESS_PLACEMENT}
 END
 
-  # The networks of pods and services. The empty policy forbids external
-  # addresses in services; without one, anybody could attract foreign traffic.
+  # The networks of pods and services. The empty policy says that services get
+  # no addresses from outside.
   manifest manifests/cluster-network-02-config.yml << END
 apiVersion: config.openshift.io/v1
 kind: Network
@@ -188,9 +188,7 @@ apiVersion: config.openshift.io/v1
 kind: Proxy
 metadata:
   name: cluster
-spec:
-  trustedCA:
-    name: ""
+spec: {}
 END
 
   # Without workers the masters must take ordinary pods.
@@ -201,11 +199,9 @@ metadata:
   name: cluster
 spec:
   mastersSchedulable: ${MASTERS_SCHEDULABLE}
-  policy:
-    name: ""
 END
 
-  # An empty cloud configuration, for programs that mount it.
+  # The cloud's configuration; without a cloud it is empty.
   manifest manifests/kube-cloud-config.yaml << END
 apiVersion: v1
 kind: Secret
@@ -301,7 +297,7 @@ data:
 END
 
   # The default feature set. It waits in openshift/ until copy-manifests.sh; then
-  # render-api.sh writes a status into the copy, which most renders ask for.
+  # a status is rendered into the copy, which later renders ask for.
   manifest openshift/99_feature-gate.yaml << END
 apiVersion: config.openshift.io/v1
 kind: FeatureGate
@@ -321,7 +317,7 @@ data:
   kubeadmin: $(printf '%s' "${hash}" | base64 --wrap=0)
 END
 
-  # Who installed, and with what; support asks for it.
+  # Who installed, and with what; the cluster version operator makes a metric of it.
   manifest openshift/openshift-install-manifests.yaml << END
 apiVersion: v1
 kind: ConfigMap
@@ -454,8 +450,9 @@ overrides() {
     [[ -e ${file} ]] || continue
     api="$(value_at .apiVersion "${file}")"
     [[ ${api} == */* ]] || api=/
-    printf '  - group: "%s"\n    kind: %s\n    name: %s\n    namespace: "%s"\n    unmanaged: true\n' "${api%%/*}" \
-      "$(value_at .kind "${file}")" "$(value_at .metadata.name "${file}")" "$(value_at .metadata.namespace "${file}")"
+    printf '  - group: "%s"\n' "${api%%/*}"
+    printf '    kind: %s\n    name: %s\n' "$(value_at .kind "${file}")" "$(value_at .metadata.name "${file}")"
+    printf '    namespace: "%s"\n    unmanaged: true\n' "$(value_at .metadata.namespace "${file}")"
   done
 }
 
@@ -481,7 +478,7 @@ keep() { # MODE FILE
     return
   fi
   if [[ -e $2 ]] && ! written_before "$2"; then
-    if [[ ${FORCE} == no ]]; then log "kept as it was edited by hand: $2 (--force writes it again)"; return; fi
+    if [[ ${FORCE} == no ]]; then log "kept as it was edited: $2 (--force writes it again)"; return; fi
     run mkdir --parents "edited/$(dirname -- "$2")"
     run mv --force "$2" "edited/$2"
   fi
@@ -500,14 +497,14 @@ ours() { cut --delimiter=' ' --fields=2 make-manifests.written 2> /dev/null | LC
 
 ids_fit() {
   # shellcheck disable=SC2016 # what begins with $ here is jq's, not the shell's
-  jq --exit-status --arg name "${CLUSTER_NAME}" \
-    '.clusterName == $name and (.clusterID | length) == 36 and (.infraID | length) > 5' metadata.json > /dev/null 2>&1
+  jq --exit-status --arg name "${CLUSTER_NAME}" '.clusterName == $name and (.clusterID | length) == 36 and
+    (.infraID | length) > 5' metadata.json > /dev/null 2>&1
 }
 
 new_ids() {
   local base suffix
   base="$(sed 's/[^A-Za-z0-9-]/-/g; s/--*/-/g; s/^\(.\{21\}\).*/\1/; s/-*$//' <<< "${CLUSTER_NAME}")"
-  suffix="$(openssl rand -base64 96 | tr --delete --complement bcdfghjklmnpqrstvwxz2456789 | cut --characters=-5)"
+  suffix="$(openssl rand -base64 96 | tr --delete --complement b-df-hj-np-tv-xz2456789 | cut --characters=-5)"
   # shellcheck disable=SC2016 # what begins with $ here is jq's, not the shell's
   jq --null-input --compact-output --arg clusterName "${CLUSTER_NAME}" --arg infraID "${base}-${suffix}" \
     --arg clusterID "$(< /proc/sys/kernel/random/uuid)" '{$clusterName, $clusterID, $infraID}'
@@ -521,14 +518,19 @@ new_password() {
 
 # Everything that manifests are filled in with.
 look_up() {
-  local name file
+  local file
+  # OKD takes any pull secret that has the right form; its images are public.
+  pull_secret='{"auths":{"fake":{"auth":"aWQ6cGFzcwo="}}}'
+  [[ -z ${PULL_SECRET_FILE} ]] || pull_secret="$(cat "${PULL_SECRET_FILE}")"
   cluster_id="$(jq --raw-output .clusterID metadata.json)"
   infra_id="$(jq --raw-output .infraID metadata.json)"
   root_ca="$(sed 's/^/    /' tls/root-ca.crt)"
-  for name in root-ca machine-config-server; do
-    for file in "${name}.crt" "${name}.key"; do pem[${file}]="$(base64 --wrap=0 "tls/${file}")"; done
-    begin[${name}]="$(moment -startdate "${name}")"
-    end[${name}]="$(moment -enddate "${name}")"
+  for file in root-ca.crt root-ca.key machine-config-server.crt machine-config-server.key; do
+    pem[${file}]="$(base64 --wrap=0 "tls/${file}")"
+  done
+  for file in root-ca machine-config-server; do
+    begin[${file}]="$(moment -startdate "${file}")"
+    end[${file}]="$(moment -enddate "${file}")"
   done
   hash="$(old_hash)" || hash="$(new_hash)"
 }
@@ -539,17 +541,12 @@ moment() { # -startdate|-enddate NAME
   date --utc --date="${date#*=}" +%Y-%m-%dT%H:%M:%SZ
 }
 
-# OKD takes any pull secret that has the right form; its images are public.
-read_pull_secret() {
-  if [[ -z ${PULL_SECRET_FILE} && ${DISTRIBUTION} == okd ]]; then
-    echo '{"auths":{"fake":{"auth":"aWQ6cGFzcwo="}}}'
-    return
-  fi
+need_pull_secret() {
+  [[ -n ${PULL_SECRET_FILE} || ${DISTRIBUTION} != okd ]] || return 0
   [[ -r ${PULL_SECRET_FILE} ]] || die 4 "the pull secret ${PULL_SECRET_FILE:-of OCP} cannot be read" \
     'name it as pullSecret in lab.yaml, and save it there; for OCP it comes from the cloud console'
   is_pull_secret < "${PULL_SECRET_FILE}" || die 4 "${PULL_SECRET_FILE} is not a pull secret" \
     'it must be JSON with auths, and in it an auth for each registry'
-  cat "${PULL_SECRET_FILE}"
 }
 
 is_pull_secret() {
@@ -562,7 +559,8 @@ new_hash() {
   local salt hash
   salt="$(openssl rand -base64 16 | tr + . | cut --characters=-22)"
   hash="$(crypt_password "\$2b\$10\$${salt}")"
-  [[ ${hash} == \$2b\$10\$* && ${#hash} == 60 ]] || die 4 'no bcrypt in crypt() of this system' 'install perl and libxcrypt'
+  [[ ${hash} == \$2b\$10\$* && ${#hash} == 60 ]] ||
+    die 4 'no bcrypt in crypt() of this system' 'install perl and libxcrypt'
   echo "\$2a\$${hash#\$2b\$}"
 }
 
@@ -589,16 +587,17 @@ for name in "libcrypt.so.2", "libcrypt.so.1":
 decoded() { present "$2" && value_at "$1" "$2" | base64 --decode; } # PATH FILE
 
 root_ca_arrives() {
-  local file bad=0 ca
+  local file bad=0 ca files=(manifests/kube-system-configmap-root-ca.yaml)
+  files+=(manifests/machine-config-server-ca-configmap.yaml)
   present tls/root-ca.crt || return 1
   ca="$(sed 's/^/    /' tls/root-ca.crt)"
-  for file in manifests/machine-config-server-ca-configmap.yaml \
-    manifests/kube-system-configmap-root-ca.yaml; do
+  for file in "${files[@]}"; do
     [[ "$(cat "${file}")" == *"${ca}"* ]] || { echo "${file} holds no tls/root-ca.crt"; bad=1; }
   done
   ca="base64,$(base64 --wrap=0 tls/root-ca.crt)\""
   for file in openshift/99_openshift-cluster-api_{master,worker}-user-data-secret.yaml; do
-    [[ "$(decoded .data.userData "${file}")" == *"${ca}"* ]] || { echo "${file} holds no tls/root-ca.crt"; bad=1; }
+    [[ "$(decoded .data.userData "${file}")" == *"${ca}"* ]] ||
+      { echo "${file} holds no tls/root-ca.crt"; bad=1; }
   done
   return "${bad}"
 }
@@ -607,7 +606,8 @@ ignition_keys_arrive() {
   local file what bad=0
   while read -r file what; do
     present "${file}" "${what}" || { bad=1; continue; }
-    cmp --silent "${what}" <(decoded ".data.tls.${what##*.}" "${file}") || { echo "${file} holds no ${what}"; bad=1; }
+    cmp --silent "${what}" <(decoded ".data.tls.${what##*.}" "${file}") ||
+      { echo "${file} holds no ${what}"; bad=1; }
   done << END
 manifests/machine-config-server-ca-secret.yaml tls/root-ca.crt
 manifests/machine-config-server-ca-secret.yaml tls/root-ca.key
@@ -621,7 +621,8 @@ pull_secret_arrives() {
   local secret
   secret="$(decoded .data..dockerconfigjson manifests/openshift-config-secret-pull-secret.yaml)" || return 1
   is_pull_secret <<< "${secret}" || { echo 'not JSON with an auth for each registry'; return 1; }
-  [[ -z ${PULL_SECRET_FILE} || ${secret} == "$(< "${PULL_SECRET_FILE}")" ]] || { echo "not what ${PULL_SECRET_FILE} holds"; return 1; }
+  [[ -z ${PULL_SECRET_FILE} || ${secret} == "$(cat "${PULL_SECRET_FILE}")" ]] ||
+    { echo "not what ${PULL_SECRET_FILE} holds"; return 1; }
 }
 
 password_fits() {
@@ -634,22 +635,26 @@ ssh_key_arrives() {
   key="$(json "${SSH_KEY}")"
   for file in openshift/99_openshift-machineconfig_99-{master,worker}-ssh.yaml; do
     if [[ -z ${SSH_KEY} ]]; then absent "${file}" || bad=1; continue; fi
-    grep --quiet --fixed-strings --line-regexp "        - ${key}" "${file}" || { echo "${file} holds another key"; bad=1; }
+    grep --quiet --fixed-strings --line-regexp --regexp="        - ${key}" "${file}" ||
+      { echo "${file} holds another key"; bad=1; }
   done
   return "${bad}"
 }
 
 replicas_arrive() {
   local found
-  found="$(awk '/^ *controlPlane:$/ { here = 1 } here && /^ *replicas:/ { print $2; exit }' manifests/cluster-config.yaml)"
+  found="$(awk '/^ *controlPlane:$/ { here = 1 }
+    here && /^ *replicas:/ { print $2; exit }' manifests/cluster-config.yaml)"
   echo "${found:-none}"
   [[ ${found} == "${CONTROL_PLANE_REPLICAS}" ]]
 }
 
 ids_arrive() {
+  local cluster infra
   ids_fit || { echo "metadata.json is not that of ${CLUSTER_NAME}"; return 1; }
-  value .spec.clusterID "$(jq --raw-output .clusterID metadata.json)" manifests/cvo-overrides.yaml &&
-    value .status.infrastructureName "$(jq --raw-output .infraID metadata.json)" manifests/cluster-infrastructure-02-config.yml
+  cluster="$(jq --raw-output .clusterID metadata.json)" infra="$(jq --raw-output .infraID metadata.json)"
+  value .spec.clusterID "${cluster}" manifests/cvo-overrides.yaml &&
+    value .status.infrastructureName "${infra}" manifests/cluster-infrastructure-02-config.yml
 }
 
 everything_is_unmanaged() {
@@ -664,7 +669,11 @@ nothing_is_left_open() {
   local files
   mapfile -t files < <(ours | grep --invert-match ssh.yaml)
   present "${files[@]}" make-manifests.written || return 1
-  ! grep --line-number --extended-regexp '\{\{|<no.value>|\$\{|(crt|key|kubeadmin|userData|ID|Name): *("")?$' -- "${files[@]}"
+  awk '/^ *(sshKey|pullSecret): / { next }
+    /{{|<no.value>|[$][{]|(crt|key|json|kubeadmin|userData|ID|Name): *("")?$/ {
+      print FILENAME ", line " FNR; bad = 1
+    }
+    END { exit bad }' "${files[@]}"
 }
 
 verify() {
@@ -701,7 +710,7 @@ verify() {
     absent manifests/user-ca-bundle-config.yaml
   check machine-network 'the cluster'\''s install-config has the lab'\''s machine network' \
     'a line with the network'\''s CIDR' \
-    'Run make-manifests.sh --force; etcd'\''s render crashes without a machine network, and takes an odd address with another.' \
+    'Run make-manifests.sh --force; etcd'\''s render crashes without one, and goes astray with another.' \
     line "^ +- cidr: ${MACHINE_NETWORK}\$" manifests/cluster-config.yaml
   check replicas 'the cluster'\''s install-config has the lab'\''s number of masters' \
     'the number below controlPlane' \

@@ -59,14 +59,14 @@ pki() {
   # journal-gatewayd: shown by the bootstrap node's journal on port 19531, and by who reads it from afar.
   leaf journal-gatewayd root-ca 10y both 'CN=journal-gatewayd,O=OpenShift Bootstrap'
 
-  # kube-apiserver-lb-signer: signs what the API shows behind the load balancer; stands in kubeconfigs, so 10y.
+  # kube-apiserver-lb-signer: signs what the API shows behind the load balancer; it is in kubeconfigs, so 10y.
   signer kube-apiserver-lb-signer 10y
   # kube-apiserver-lb-server: shown by the API server to people and to all who come from outside, by SNI.
   leaf kube-apiserver-lb-server kube-apiserver-lb-signer 24h server "${api}" "DNS:api.${CLUSTER_DOMAIN}"
   # kube-apiserver-internal-lb-server: shown by the API server to kubelets and to all who come from nodes.
   leaf kube-apiserver-internal-lb-server kube-apiserver-lb-signer 24h server "${api}" \
     "DNS:api-int.${CLUSTER_DOMAIN}"
-  # kube-apiserver-localhost-signer: signs what the API shows on the node itself; stands in kubeconfig-loopback.
+  # kube-apiserver-localhost-signer: signs what the API shows on its own node; it is in kubeconfig-loopback.
   signer kube-apiserver-localhost-signer 10y
   # kube-apiserver-localhost-server: shown to neighbours on the node: cluster-bootstrap, scheduler and others.
   leaf kube-apiserver-localhost-server kube-apiserver-localhost-signer 24h server "${api}" \
@@ -97,7 +97,7 @@ pki() {
   # kube-control-plane-kube-controller-manager-client: made for the controller manager; on the bootstrap node
   # the cluster-policy-controller serves with it, and the controller manager comes with kubeconfig-loopback.
   leaf kube-control-plane-kube-controller-manager-client kube-control-plane-signer 1y client "${admin}"
-  # kube-control-plane-kube-scheduler-client: made for the scheduler, which comes with kubeconfig-loopback too.
+  # kube-control-plane-kube-scheduler-client: made for the scheduler; it comes with kubeconfig-loopback too.
   leaf kube-control-plane-kube-scheduler-client kube-control-plane-signer 1y client "${admin}"
 
   # kube-apiserver-to-kubelet-signer: vouches for the API server where it is the client itself.
@@ -106,7 +106,7 @@ pki() {
   leaf kube-apiserver-to-kubelet-client kube-apiserver-to-kubelet-signer 1y client "${api}"
   # aggregator-ca: vouches for the next one, on the bootstrap node only.
   signer aggregator-ca 24h CN=aggregator,OU=bootkube
-  # apiserver-proxy: shown by the bootstrap's API server to API servers behind it, to which it passes requests.
+  # apiserver-proxy: shown by the bootstrap's API server to others that it passes requests on to.
   leaf apiserver-proxy aggregator-ca 24h client "${proxy}"
   # aggregator-signer: who shows a certificate from it may name another user in a request's headers. The
   # operator goes on signing with it in the cluster.
@@ -117,7 +117,7 @@ pki() {
   # kube-apiserver-complete-server-ca-bundle: believed by kubeconfigs, and by pods in the first hours.
   ca_file kube-apiserver-complete-server-ca-bundle kube-apiserver-localhost-signer \
     kube-apiserver-service-network-signer kube-apiserver-lb-signer
-  # kube-apiserver-complete-client-ca-bundle: whose certificates log in at the API; kubelets get the same file.
+  # kube-apiserver-complete-client-ca-bundle: who may log in at the API; kubelets get this file too.
   ca_file kube-apiserver-complete-client-ca-bundle admin-kubeconfig-signer kubelet-signer \
     kube-control-plane-signer kube-apiserver-to-kubelet-signer kubelet-bootstrap-kubeconfig-signer
   # kube-control-plane-ca-bundle: believed by the cluster-policy-controller of the bootstrap node.
@@ -125,7 +125,7 @@ pki() {
     kube-apiserver-localhost-signer kube-apiserver-service-network-signer
   # kubelet-client-ca-bundle: by it the API server believes a kubelet that serves logs.
   ca_file kubelet-client-ca-bundle kubelet-signer
-  # kubelet-serving-ca-bundle: the same signer, named for that purpose; nothing on the bootstrap node reads it.
+  # kubelet-serving-ca-bundle: the same under another name; nothing on the bootstrap node reads it.
   ca_file kubelet-serving-ca-bundle kubelet-signer
   # The other signers alone, under the names by which operators put them into ConfigMaps.
   ca_file admin-kubeconfig-ca-bundle admin-kubeconfig-signer
@@ -287,7 +287,7 @@ certificate_fits() { # NAME SIGNER LIFETIME USAGE SUBJECT NAMES
   ((end - start == DAYS[$3] * 86400)) || { echo "lives $((end - start)) seconds, not $3"; return 1; }
   # The stages that follow take less than an hour.
   ((end - $(date +%s) > 3600)) || { echo 'has run out, or does within the hour'; return 1; }
-  chain "tls/$2.crt" "${file}" > /dev/null 2>&1 || { echo "is not signed by the tls/$2.crt that is there now"; return 1; }
+  chain "tls/$2.crt" "${file}" &> /dev/null || { echo "is not signed by tls/$2.crt as it is now"; return 1; }
 }
 
 every_row_fits() {
@@ -373,11 +373,11 @@ verify() {
       tls/aggregator-ca-bundle.crt
   check private 'nobody else can read a key' \
     'mode 0600 on every key in tls/' \
-    'Run chmod 600 tls/*.key in the asset directory, and ask who could read them: a key that was readable is as good as published.' \
+    'Run chmod 600 tls/*.key in the asset directory; who could read a key until now has it.' \
     mode 0600 tls/*.key
   check key-pairs 'every certificate belongs to its key' \
     'the same public key in both' \
-    'Run make-pki.sh; a key without its certificate is what an interrupted run leaves, and it makes both again.' \
+    'Run make-pki.sh; it makes a key and its certificate again together.' \
     key_pair tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt tls/kube*-server.crt \
       tls/machine-config-server.crt tls/kube*-client.crt tls/admin-kubeconfig-client.crt \
       tls/aggregator-client.crt tls/apiserver-proxy.crt tls/journal-gatewayd.crt \
@@ -426,11 +426,11 @@ verify() {
     subject CN=system:kube-apiserver-proxy,O=kube-master tls/apiserver-proxy.crt
   check api-name 'the API has a certificate for its outer name' \
     'api and the cluster'\''s domain' \
-    'Name or base domain of the lab changed; run make-pki.sh, then make-kubeconfigs.sh and make-manifests.sh.' \
+    'The lab'\''s name or domain changed; run make-pki.sh, make-kubeconfigs.sh and make-manifests.sh.' \
     names "DNS:api.${CLUSTER_DOMAIN}" tls/kube-apiserver-lb-server.crt
   check api-int-name 'the API has a certificate for its inner name' \
     'api-int and the cluster'\''s domain' \
-    'Name or base domain of the lab changed; run make-pki.sh, then make-kubeconfigs.sh and make-manifests.sh.' \
+    'The lab'\''s name or domain changed; run make-pki.sh, make-kubeconfigs.sh and make-manifests.sh.' \
     names "DNS:api-int.${CLUSTER_DOMAIN}" tls/kube-apiserver-internal-lb-server.crt
   check localhost-name 'the API has a certificate for localhost' \
     'localhost and its two addresses' \
