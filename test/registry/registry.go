@@ -1,0 +1,162 @@
+// Package registry serves container images to tests: a registry on a loopback
+// port over plain HTTP, in the process of the test, that counts what is pulled
+// and can be told to misbehave.
+package registry
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	ggcr "github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// Registry is a running registry.
+type Registry struct {
+	// Host is its address, 127.0.0.1:PORT.
+	Host string
+
+	store http.Handler
+	stop  func()
+
+	mu       sync.Mutex
+	pulls    map[string]int
+	refusals map[string]int
+	faults   map[string]*breakage
+}
+
+// Start runs a registry until the test ends.
+func Start(tb testing.TB) *Registry {
+	tb.Helper()
+	r, err := Run()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(r.Close)
+	return r
+}
+
+// Run starts a registry that serves until Close.
+func Run() (*Registry, error) {
+	r := &Registry{
+		store:    ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0))),
+		pulls:    map[string]int{},
+		refusals: map[string]int{},
+		faults:   map[string]*breakage{},
+	}
+	server := httptest.NewServer(r)
+	r.stop = func() {
+		server.CloseClientConnections()
+		server.Close()
+	}
+	r.Host = strings.TrimPrefix(server.URL, "http://")
+	return r, nil
+}
+
+// Close stops the registry; what is being pulled breaks off.
+func (r *Registry) Close() {
+	r.Mend()
+	r.stop()
+}
+
+// Push stores an image and returns its pull spec by digest.
+func (r *Registry) Push(repository string, image v1.Image) (string, error) {
+	digest, err := image.Digest()
+	if err != nil {
+		return "", err
+	}
+	ref, err := name.NewDigest(fmt.Sprintf("%s/%s@%s", r.Host, repository, digest), name.Insecure)
+	if err != nil {
+		return "", err
+	}
+	// A push is no business of the counters and faults.
+	transport := roundTripper(func(req *http.Request) (*http.Response, error) {
+		served := req.Clone(req.Context())
+		if served.Body == nil {
+			served.Body = http.NoBody
+		}
+		answer := httptest.NewRecorder()
+		r.store.ServeHTTP(answer, served)
+		response := answer.Result()
+		response.Request = req
+		return response, nil
+	})
+	if err := remote.Write(ref, image, remote.WithTransport(transport)); err != nil {
+		return "", fmt.Errorf("push %s: %w", ref, err)
+	}
+	return ref.String(), nil
+}
+
+// Tag gives a pushed image a second pull spec, by tag.
+func (r *Registry) Tag(repository, tag string, image v1.Image) (string, error) {
+	byDigest, err := r.Push(repository, image)
+	if err != nil {
+		return "", err
+	}
+	raw, err := image.RawManifest()
+	if err != nil {
+		return "", err
+	}
+	mediaType, err := image.MediaType()
+	if err != nil {
+		return "", err
+	}
+	req := httptest.NewRequest(http.MethodPut, "/v2/"+repository+"/manifests/"+tag, strings.NewReader(string(raw)))
+	req.Header.Set("Content-Type", string(mediaType))
+	answer := httptest.NewRecorder()
+	r.store.ServeHTTP(answer, req)
+	if answer.Code != http.StatusCreated {
+		return "", fmt.Errorf("tag %s as %s: status %d", byDigest, tag, answer.Code)
+	}
+	return r.Host + "/" + repository + ":" + tag, nil
+}
+
+// Pulls says how often a manifest of the repository was served.
+func (r *Registry) Pulls(repository string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pulls[repository]
+}
+
+// Refusals says how many requests for the repository a fault has hit.
+func (r *Registry) Refusals(repository string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refusals[repository]
+}
+
+// ServeHTTP answers a client of the registry.
+func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	repository, kind := split(req.URL.Path)
+	if fault := r.faultFor(repository, kind); fault != nil {
+		fault.serve(w, req, r.store)
+		return
+	}
+	if kind == "manifests" && req.Method == http.MethodGet {
+		r.mu.Lock()
+		r.pulls[repository]++
+		r.mu.Unlock()
+	}
+	r.store.ServeHTTP(w, req)
+}
+
+// split takes /v2/REPOSITORY/KIND/NAME apart.
+func split(path string) (repository, kind string) {
+	parts := strings.Split(strings.TrimPrefix(path, "/v2/"), "/")
+	if len(parts) < 3 {
+		return "", ""
+	}
+	return strings.Join(parts[:len(parts)-2], "/"), parts[len(parts)-2]
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

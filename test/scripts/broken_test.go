@@ -1,0 +1,201 @@
+package scripts
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"bootlab/labs"
+	"bootlab/test/podman"
+)
+
+// fixture breaks what a check looks at. The shell text runs in the asset
+// directory, behind testdata/broken/lib.sh; HOST_ROOT leads to the host's files
+// and SCRIPTS to the scripts.
+type fixture struct {
+	Break string `yaml:"break"`
+	// Also are other checks that the same damage must break.
+	Also []string `yaml:"also"`
+}
+
+// fixtures reads those of a stage, by the id of the check.
+func fixtures(t *testing.T, id string) map[string]fixture {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "broken", id+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	all := map[string]fixture{}
+	if err := decoder.Decode(&all); err != nil {
+		t.Fatalf("%s: %v", id, err)
+	}
+	return all
+}
+
+// TestEveryCheckHasAFixture: a check that nothing breaks is no check.
+func TestEveryCheckHasAFixture(t *testing.T) {
+	t.Parallel()
+	for _, s := range labs.Builtin().Stages {
+		if !HasTemplate(s) {
+			continue
+		}
+		t.Run(s.ID, func(t *testing.T) {
+			all := fixtures(t, s.ID)
+			if len(s.Checks) == 0 {
+				t.Error("the stage has no check")
+			}
+			for _, c := range s.Checks {
+				if strings.TrimSpace(all[c.ID].Break) == "" {
+					t.Errorf("check %s has no fixture", c.ID)
+				}
+				delete(all, c.ID)
+			}
+			for id := range all {
+				t.Errorf("fixture %s is for no check", id)
+			}
+		})
+	}
+}
+
+// TestEveryCheckFailsOnItsFixture applies every fixture to a copy of a good
+// lab: exactly the check, and what the fixture names beside it, must fail.
+func TestEveryCheckFailsOnItsFixture(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		all := fixtures(t, s.ID)
+		for _, c := range s.Checks {
+			t.Run(c.ID, func(t *testing.T) {
+				t.Parallel()
+				breaks(t, good.Clone(t), s, c.ID, all[c.ID])
+			})
+		}
+	})
+}
+
+// TestChecksOfOtherLabsFailOnTheirFixture does the same for checks that the
+// usual lab has not: those of other releases, distributions or topologies.
+func TestChecksOfOtherLabsFailOnTheirFixture(t *testing.T) {
+	t.Parallel()
+	for _, s := range labs.Builtin().Stages {
+		if !HasTemplate(s) || !s.In(labs.Rehearsal) {
+			continue
+		}
+		for _, c := range s.Checks {
+			if _, _, there := withCheck(t, []string{release}, []string{usualLab}, s.ID, c.ID); there {
+				continue
+			}
+			t.Run(s.ID+" "+c.ID, func(t *testing.T) {
+				t.Parallel()
+				ids := labs.Builtin().ReleaseIDs()
+				slices.Reverse(ids)
+				id, from, there := withCheck(t, ids, exampleNames(), s.ID, c.ID)
+				if !there {
+					t.Fatal("no shipped lab of any release has the check")
+				}
+				breaks(t, upTo(t, id, from, s.ID), s, c.ID, fixtures(t, s.ID)[c.ID])
+			})
+		}
+	}
+}
+
+// withCheck finds a release and a shipped lab whose stage has the check.
+func withCheck(t *testing.T, ids, examples []string, stage, check string) (id, from string, there bool) {
+	t.Helper()
+	for _, id := range ids {
+		for _, from := range examples {
+			for _, s := range stagesOf(t, id, from, labs.Rehearsal) {
+				if s.ID == stage && slices.ContainsFunc(s.Checks, func(c labs.Check) bool { return c.ID == check }) {
+					return id, from, true
+				}
+			}
+		}
+	}
+	return "", "", false
+}
+
+func exampleNames() []string {
+	var names []string
+	for _, e := range labs.ExampleList() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// upTo gives a lab of another kind on which the scripts have run up to a stage.
+func upTo(t *testing.T, id, from, last string) *Lab {
+	t.Helper()
+	account := podman.Ordinary(t)
+	l := NewLab(t, podman.New(t, account, Registry(t)), Options{Release: SharedRelease(t, id), From: from, Edit: withPullSecret})
+	if err := l.takeAssets(Good(t, account, labs.Rehearsal), "tls"); err != nil { // the same names, so the same certificates
+		t.Fatal(err)
+	}
+	for _, s := range stagesOf(t, id, from, labs.Rehearsal) {
+		l.Must(t, s.ScriptName())
+		if s.ID == last {
+			break
+		}
+	}
+	return l
+}
+
+// apply does the damage.
+func (f fixture) apply(t *testing.T, l *Lab) {
+	t.Helper()
+	lib, err := os.ReadFile(filepath.Join("testdata", "broken", "lib.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := l.Env.Command("bash", "-euo", "pipefail", "-c", string(lib)+f.Break)
+	cmd.Dir = l.Assets()
+	cmd.Env = append(cmd.Env, "HOST_ROOT="+l.Host(), "SCRIPTS="+l.Scripts())
+	if r := finish(t, cmd); r.Status != 0 {
+		t.Fatalf("the fixture itself fails: %s", r.All)
+	}
+}
+
+func breaks(t *testing.T, l *Lab, s *labs.Stage, id string, f fixture) {
+	t.Helper()
+	f.apply(t, l)
+	points, status := verified(t, l, s)
+	if status != 3 {
+		t.Errorf("status %d", status)
+	}
+	failed := Failed(points)
+	for _, want := range append([]string{id}, f.Also...) {
+		if !slices.Contains(failed, want) {
+			t.Errorf("%s did not fail", want)
+		}
+	}
+	for _, got := range failed {
+		if got != id && !slices.Contains(f.Also, got) {
+			t.Errorf("%s failed too", got)
+		}
+	}
+	if t.Failed() {
+		for _, p := range points {
+			if !p.OK {
+				t.Logf("%s: expected %s, found %.200s", p.ID, p.Expected, p.Found)
+			}
+		}
+	}
+}
+
+// TestABrokenStageMendsItself: what --verify finds, a run puts right.
+func TestABrokenStageMendsItself(t *testing.T) {
+	t.Parallel()
+	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	s := stage(t, "render-etcd")
+	for id, f := range fixtures(t, s.ID) {
+		f.apply(t, l)
+		if r := l.Run(t, s.ScriptName()); r.Status != 0 {
+			t.Errorf("%s: status %d:\n%s", id, r.Status, r.All)
+		}
+		allGood(t, l, s)
+	}
+}

@@ -1,0 +1,182 @@
+package scripts
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"bootlab/labs"
+	"bootlab/test/podman"
+)
+
+// killAt kills a script before its step number k, from 0, and gives the command
+// that it showed; false when it ends before.
+func killAt(t *testing.T, l *Lab, k int, script string) (command string, killed bool) {
+	t.Helper()
+	s := l.Start(t, script, "--step")
+	for i := 0; ; i++ {
+		command, more := s.Step(t)
+		if !more {
+			s.Wait(t).Want(t, 0)
+			return "", false
+		}
+		if i == k {
+			s.Kill(t)
+			l.unlocked(t)
+			return command, true
+		}
+		s.Enter()
+	}
+}
+
+// unlocked: the lock is free a moment after a script was killed, when what it
+// had started besides (a pipe that feeds a command) has ended too.
+func (l *Lab) unlocked(t *testing.T) {
+	t.Helper()
+	for range 40 {
+		if l.Env.Command("flock", "--nonblock", l.Asset(lockName), "true").Run() == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Error("the lock is still held")
+}
+
+// notDone: a killed stage is not taken for a finished one.
+func notDone(t *testing.T, l *Lab, s *labs.Stage, command string) {
+	t.Helper()
+	for _, marker := range l.markers(s) {
+		if _, err := os.Stat(marker); err == nil {
+			t.Errorf("killed before %q it is marked as done", command)
+		}
+	}
+}
+
+// finishes: the next run completes the stage, and leaves nothing of the last.
+func finishes(t *testing.T, l *Lab, s *labs.Stage, command string) {
+	t.Helper()
+	l.Must(t, s.ScriptName())
+	allGood(t, l, s)
+	if left := l.Env.Containers(t); len(left) > 0 {
+		t.Errorf("containers are left: %v", left)
+	}
+	noHalfFiles(t, l)
+	if t.Failed() {
+		t.Fatalf("killed before %s", command)
+	}
+}
+
+// TestAScriptKilledBeforeOneOfItsCommandsCompletesLater is for scripts that
+// begin anew: they are killed before each of their commands.
+func TestAScriptKilledBeforeOneOfItsCommandsCompletesLater(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Apart(t)
+		l.Must(t, s.ScriptName(), "--force") // images are here from now on
+		steps := len(commands(l.Must(t, s.ScriptName(), "--force", "--dry-run").Out))
+		if steps > 30 {
+			t.Skip("it keeps what it made, so it is killed many times on one way")
+		}
+		for k := 0; ; k++ {
+			l.Undo(t, s)
+			command, killed := killAt(t, l, k, s.ScriptName())
+			if !killed {
+				if k == 0 {
+					t.Error("it shows no command")
+				}
+				return
+			}
+			notDone(t, l, s, command)
+			finishes(t, l, s, command)
+		}
+	})
+}
+
+// TestAScriptKilledAgainAndAgainCompletesInTheEnd is for scripts that keep what
+// is there: every run gets a few commands further.
+func TestAScriptKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Apart(t)
+		l.Undo(t, s)
+		for k := 1; k < 400; k += 1 + k/3 {
+			command, killed := killAt(t, l, k, s.ScriptName())
+			if !killed {
+				break
+			}
+			notDone(t, l, s, command)
+		}
+		finishes(t, l, s, "some of its commands")
+	})
+}
+
+// noHalfFiles: no temporary name is left.
+func noHalfFiles(t *testing.T, l *Lab) {
+	t.Helper()
+	for path := range l.Snapshot(t) {
+		if strings.HasSuffix(path, ".tmp") || strings.HasSuffix(path, ".bootlab") || strings.HasSuffix(path, ".torn") {
+			t.Errorf("left behind: %s", path)
+		}
+	}
+}
+
+func TestCtrlCBetweenCommandsIsRecordedAndMended(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Apart(t)
+		session := l.Start(t, s.ScriptName(), "--force", "--step")
+		if _, more := session.Step(t); !more {
+			t.Fatal("it shows no command")
+		}
+		session.Interrupt()
+		session.Wait(t).Want(t, 1)
+		if Last(l.Records(t), s.RecordName()) != "failure" {
+			t.Error("no failure is recorded")
+		}
+		l.Must(t, s.ScriptName())
+		allGood(t, l, s)
+	})
+}
+
+func TestASecondScriptIsExcludedWhileOneIsAtWork(t *testing.T) {
+	t.Parallel()
+	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	first := l.Start(t, "render-etcd.sh", "--force", "--step")
+	if _, more := first.Step(t); !more {
+		t.Fatal("it shows no command")
+	}
+	for _, s := range Stages(t, release, labs.Rehearsal) {
+		l.Run(t, s.ScriptName(), "--force").Want(t, 1, "another stage script is at work")
+		allGood(t, l.other(t), s)
+	}
+	first.Kill(t)
+	l.Must(t, "render-etcd.sh")
+	complete(t, l)
+}
+
+// other is a lab that the first does not touch.
+func (l *Lab) other(t *testing.T) *Lab {
+	t.Helper()
+	return Good(t, l.Env.Account, l.Place)
+}
+
+func TestTheLockIsFreeAfterAContainerOutlivedItsScript(t *testing.T) {
+	t.Parallel()
+	l, s, letGo := rendering(t, podman.Ordinary(t), "middle")
+	s.KillPodman(t)
+	s.Wait(t).Want(t, 1)
+	l.Must(t, "copy-manifests.sh", "--force")
+	letGo()
+	l.Must(t, "render-etcd.sh")
+	complete(t, l)
+}
+
+func TestATornRecordIsPutAside(t *testing.T) {
+	t.Parallel()
+	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	file := l.Asset("/var/log/openshift/bootkube.json")
+	if err := os.WriteFile(file, []byte(`[{"timestamp":"2026`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l.Env.Own(t, l.Dir)
+	l.Must(t, "copy-manifests.sh", "--force")
+	l.Records(t)
+}

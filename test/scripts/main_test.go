@@ -1,0 +1,88 @@
+package scripts
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"bootlab/labs"
+	"bootlab/test/podman"
+)
+
+func TestMain(m *testing.M) {
+	status := podman.Main(m)
+	if programDir != "" {
+		os.RemoveAll(programDir)
+	}
+	os.Exit(status)
+}
+
+// eachAccount runs a test as root and as an ordinary user.
+func eachAccount(t *testing.T, test func(*testing.T, podman.Account)) {
+	t.Parallel()
+	for _, account := range podman.Accounts(t) {
+		t.Run(account.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, account)
+		})
+	}
+}
+
+// eachScript runs a test for every script of a rehearsal, on the good lab.
+func eachScript(t *testing.T, test func(*testing.T, *Lab, *labs.Stage)) {
+	t.Parallel()
+	good := Good(t, podman.Ordinary(t), labs.Rehearsal)
+	for _, s := range Stages(t, release, labs.Rehearsal) {
+		t.Run(s.ID, func(t *testing.T) {
+			t.Parallel()
+			test(t, good, s)
+		})
+	}
+}
+
+// stage finds a stage of a rehearsal.
+func stage(t *testing.T, id string) *labs.Stage {
+	t.Helper()
+	for _, s := range Stages(t, release, labs.Rehearsal) {
+		if s.ID == id {
+			return s
+		}
+	}
+	t.Fatalf("%s has no script", id)
+	return nil
+}
+
+// verified runs a script with --verify and reads what it says.
+func verified(t *testing.T, l *Lab, s *labs.Stage) (points []Point, status int) {
+	t.Helper()
+	r := l.Run(t, s.ScriptName(), "--verify")
+	points, err := ParseTAP(r.Out)
+	if err != nil {
+		t.Fatalf("%v in\n%s%s", err, r.Out, r.Err)
+	}
+	if failed := Failed(points); (len(failed) > 0) != (r.Status == 3) {
+		t.Errorf("status %d, failed are %v", r.Status, failed)
+	}
+	return points, r.Status
+}
+
+// allGood is a --verify where nothing fails and no check is left out.
+func allGood(t *testing.T, l *Lab, s *labs.Stage) {
+	t.Helper()
+	points, _ := verified(t, l, s)
+	for _, p := range points {
+		if !p.OK {
+			t.Errorf("%s %s: found %s, expected %s", s.ID, p.ID, p.Found, p.Expected)
+		}
+	}
+	var got, want []string
+	for _, p := range points {
+		got = append(got, p.ID)
+	}
+	for _, c := range s.Checks {
+		want = append(want, c.ID)
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("%s checked %v, declared are %v", s.ID, got, want)
+	}
+}

@@ -1,0 +1,205 @@
+package scripts
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"bootlab/labs"
+	"bootlab/test/podman"
+)
+
+// modes are what every script takes, beside no argument at all.
+var modes = []string{"--explain", "--dry-run", "--step", "--verify", "--force", "--help"}
+
+func TestHelpNamesEveryModeAndChangesNothing(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Clone(t)
+		before := l.Snapshot(t)
+		r := l.Must(t, s.ScriptName(), "--help")
+		r.Want(t, 0, append([]string{"Usage: " + s.ScriptName()}, modes...)...)
+		for _, o := range s.Options {
+			r.Want(t, 0, o.Option, o.Why)
+		}
+		before.Same(t, l.Snapshot(t))
+	})
+}
+
+func TestExplainTellsWhatAndWhyAndChangesNothing(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Clone(t)
+		before := l.Snapshot(t)
+		r := l.Must(t, s.ScriptName(), "--explain")
+		r.Want(t, 0, s.Title)
+		said := words(r.Out)
+		for _, text := range []string{s.Why} {
+			if !strings.Contains(said, words(text)) {
+				t.Errorf("not said: %s\n%s", text, r.Out)
+			}
+		}
+		if strings.Contains(r.Out, "shellcheck") || strings.Contains(r.Out, "#!/") {
+			t.Errorf("said to a reader: %s", r.Out)
+		}
+		before.Same(t, l.Snapshot(t))
+	})
+}
+
+// words takes line breaks out of a text.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func TestDryRunOnAFreshLabMakesNothing(t *testing.T) {
+	t.Parallel()
+	account := podman.Ordinary(t)
+	l := NewLab(t, podman.New(t, account, Registry(t)), Options{})
+	before := l.Snapshot(t)
+	for _, s := range Stages(t, release, labs.Rehearsal) {
+		l.Must(t, s.ScriptName(), "--dry-run")
+	}
+	before.Same(t, l.Snapshot(t))
+	if _, err := os.Stat(filepath.Join(l.Dir, "out", "work")); err == nil {
+		t.Error("out/work was made")
+	}
+	if Registry(t).Pulls("none") != 0 {
+		t.Error("something was pulled")
+	}
+}
+
+func TestDryRunOnAFinishedLabChangesNothing(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Clone(t)
+		before := l.Snapshot(t)
+		l.Must(t, s.ScriptName(), "--dry-run", "--force")
+		before.Same(t, l.Snapshot(t))
+	})
+}
+
+// random are parts of commands that differ from run to run.
+var random = regexp.MustCompile(`0x[0-9a-f]{8,}`)
+
+func commands(text string) []string {
+	var list []string
+	for _, line := range strings.Split(text, "\n") {
+		if m := shown.FindStringSubmatch(line); m != nil {
+			list = append(list, random.ReplaceAllString(m[1], "0xRANDOM"))
+		}
+	}
+	return list
+}
+
+func TestDryRunShowsTheCommandsThatAreRun(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Apart(t)
+		planned := commands(l.Must(t, s.ScriptName(), "--dry-run", "--force").Out)
+		done := commands(l.Must(t, s.ScriptName(), "--force").All)
+		if len(planned) == 0 {
+			t.Fatal("no command is shown")
+		}
+		var unplanned []string
+		rest := planned
+		for _, c := range done {
+			if at := index(rest, c); at >= 0 {
+				rest = rest[at+1:]
+			} else if !strings.HasPrefix(c, "rm --force ") { // a marker that is spoilt
+				unplanned = append(unplanned, c)
+			}
+		}
+		if len(unplanned) > 0 {
+			t.Errorf("run but not shown before, or in another order:\n%s\nshown were\n%s",
+				strings.Join(unplanned, "\n"), strings.Join(planned, "\n"))
+		}
+	})
+}
+
+func index(list []string, s string) int {
+	for i, item := range list {
+		if item == s {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestTheEndOfInputStopsAStepByStepRun(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Clone(t)
+		l.Undo(t, s)
+		r := l.Run(t, s.ScriptName(), "--step")
+		r.Want(t, 1)
+		if n := len(commands(r.All)); n != 1 {
+			t.Errorf("%d commands are shown, not the first alone:\n%s", n, r.All)
+		}
+		for _, marker := range l.markers(s) {
+			if _, err := os.Stat(marker); err == nil {
+				t.Errorf("%s says that it is done", marker)
+			}
+		}
+		if result := Last(l.Records(t), s.RecordName()); result != "failure" {
+			t.Errorf("recorded as %q", result)
+		}
+	})
+}
+
+func TestVerifyOnAFreshLabFailsInOrder(t *testing.T) {
+	t.Parallel()
+	l := NewLab(t, podman.New(t, podman.Ordinary(t), Registry(t)), Options{})
+	for _, s := range Stages(t, release, labs.Rehearsal) {
+		r := l.Run(t, s.ScriptName(), "--verify")
+		r.Want(t, 3)
+		if _, err := ParseTAP(r.Out); err != nil && !strings.Contains(r.Out, "Bail out!") {
+			t.Errorf("%s: %v in\n%s", s.ID, err, r.Out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(l.Dir, "out", "work")); err == nil {
+		t.Error("out/work was made")
+	}
+}
+
+func TestVerifyChangesNothing(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Clone(t)
+		before := l.Snapshot(t)
+		allGood(t, l, s)
+		before.Same(t, l.Snapshot(t))
+	})
+}
+
+func TestASecondRunChangesNothing(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Clone(t)
+		before := l.Snapshot(t)
+		l.Must(t, s.ScriptName()).Says(t, "done already")
+		before.Same(t, l.Snapshot(t))
+	})
+}
+
+func TestForceDoesItAgain(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Apart(t)
+		marker := l.markers(s)[0]
+		before, err := os.Stat(marker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Must(t, s.ScriptName(), "--force").Says(t, s.ID+" is done")
+		after, err := os.Stat(marker)
+		if err != nil || !after.ModTime().After(before.ModTime()) {
+			t.Errorf("the marker is not new: %v", err)
+		}
+		allGood(t, l, s)
+	})
+}
+
+func TestAMarkerIsNotTrusted(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Apart(t)
+		l.Undo(t, s)
+		if err := os.WriteFile(l.markers(s)[0], nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l.Env.Own(t, l.Dir)
+		l.Must(t, s.ScriptName()).Says(t, "is marked as done, but")
+		allGood(t, l, s)
+	})
+}

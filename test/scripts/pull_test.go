@@ -1,0 +1,106 @@
+package scripts
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"bootlab/labs"
+	"bootlab/test/podman"
+	"bootlab/test/registry"
+	"bootlab/test/standin"
+)
+
+// pulling gives a lab that has pulled nothing yet from a registry of its own.
+func pulling(t *testing.T) (*Lab, *registry.Registry) {
+	t.Helper()
+	account := podman.Ordinary(t)
+	reg := registry.Start(t)
+	r, err := standin.Push(reg, release, standin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewLab(t, podman.New(t, account, reg), Options{Release: r}), reg
+}
+
+func TestAFailedPullIsToldAndRepeatedLater(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault registry.Fault
+		says  string
+	}{
+		"no such image":           {registry.Fault{Status: 404}, "could not pull"},
+		"a login is wanted":       {registry.Fault{Status: 401}, "could not pull"},
+		"the registry is broken":  {registry.Fault{Status: 500}, "could not pull"},
+		"the connection is cut":   {registry.Fault{Kind: "blobs", CutAfter: 1000}, "could not pull"},
+		"the registry is too hot": {registry.Fault{Status: 503, Kind: "blobs"}, "could not pull"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, reg := pulling(t)
+			reg.Break(l.Release.ReleaseRepository, c.fault)
+			start := time.Now()
+			l.Run(t, "release-info.sh").Want(t, 1, c.says, l.Release.Image)
+			if took := time.Since(start); took > time.Minute {
+				t.Errorf("it took %s", took)
+			}
+			if _, err := os.Stat(l.Asset("release-info/digest")); err == nil {
+				t.Error("a digest was written")
+			}
+			if Last(l.Records(t), "release-info") != "failure" {
+				t.Error("no failure is recorded")
+			}
+			reg.Mend()
+			l.Must(t, "release-info.sh")
+			allGood(t, l, stage(t, "release-info"))
+		})
+	}
+}
+
+func TestARegistryThatIsGoneIsTold(t *testing.T) {
+	t.Parallel()
+	l, reg := pulling(t)
+	reg.Close()
+	l.Run(t, "release-info.sh").Want(t, 1, "could not pull", "connection refused")
+}
+
+func TestASlowPullIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	l, reg := pulling(t)
+	reg.Break(l.Release.ReleaseRepository, registry.Fault{Kind: "blobs", BytesPerSecond: 1 << 20})
+	l.Must(t, "release-info.sh")
+}
+
+func TestAnImageIsPulledOnce(t *testing.T) {
+	t.Parallel()
+	l, reg := pulling(t)
+	l.Must(t, "release-info.sh")
+	before := reg.Pulls(l.Release.ReleaseRepository)
+	l.Must(t, "release-info.sh", "--force")
+	if after := reg.Pulls(l.Release.ReleaseRepository); before == 0 || after != before {
+		t.Errorf("%d pulls, then %d", before, after)
+	}
+	if err := l.takeAssets(Good(t, l.Env.Account, labs.Rehearsal), bootstrapAssets...); err != nil {
+		t.Fatal(err)
+	}
+	l.Must(t, "render-etcd.sh")
+	if pulls := reg.Pulls(l.Release.Repository); pulls != 1 {
+		t.Errorf("the etcd stage pulled %d images", pulls)
+	}
+}
+
+func TestAReleaseByTagIsPinnedToItsDigest(t *testing.T) {
+	t.Parallel()
+	reg := registry.Start(t)
+	r, err := standin.Push(reg, release, standin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := r.Image
+	r.Image = r.TagImage
+	l := NewLab(t, podman.New(t, podman.Ordinary(t), reg), Options{Release: r})
+	l.Must(t, "release-info.sh")
+	data, err := os.ReadFile(l.Asset("release-info/digest"))
+	if err != nil || string(data) != digest+"\n" {
+		t.Errorf("the digest is %q, not %q; %v", data, digest, err)
+	}
+}

@@ -1,0 +1,62 @@
+package standin
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"bootlab/test/registry"
+)
+
+// programPath is where images have the program; its other names are links.
+const programPath = "/usr/libexec/stand-in"
+
+// programLayer is the layer with the program, the same in every image.
+var programLayer = sync.OnceValues(func() (v1.Layer, error) {
+	data, err := compile()
+	if err != nil {
+		return nil, err
+	}
+	return registry.Layer(map[string]registry.File{programPath: {Data: data, Mode: 0o755}})
+})
+
+// compile builds the program, static, for this machine's containers.
+func compile() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "stand-in-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "program")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "bootlab/test/standin/program")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the stand-in: %w\n%s", err, text)
+	}
+	return os.ReadFile(out)
+}
+
+// PushProbe pushes an image that a test can run to see whether anything runs:
+// it has a cat, a pause and the file /probe.
+func PushProbe(to *registry.Registry) (string, error) {
+	binary, err := programLayer()
+	if err != nil {
+		return "", err
+	}
+	image, err := registry.Image{
+		Base: []v1.Layer{binary},
+		Files: map[string]registry.File{
+			"/usr/bin/cat":   {Link: programPath},
+			"/usr/bin/pause": {Link: programPath},
+			"/probe":         {Data: []byte("it runs\n")},
+		},
+	}.Build()
+	if err != nil {
+		return "", err
+	}
+	return to.Push("stand-in/probe", image)
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// pod is the static pod of the member, in the operator's names and places.
+func (m member) pod() string {
+	resources, certs := "/etc/ssl/etcd/", "/etc/ssl/etcd/etcd-all-certs/"
+	return strings.NewReplacer(
+		"IMAGE", m.image, "HOST", m.host, "RESOURCES/", resources, "CERTS/", certs,
+		"ADDRESS", bracketed(m.address), "LISTEN", m.listen,
+	).Replace(`apiVersion: v1
+kind: Pod
+metadata:
+  name: etcd-bootstrap-member
+  namespace: openshift-etcd
+  labels:
+    k8s-app: etcd
+spec:
+  hostNetwork: true
+  restartPolicy: Always
+  containers:
+  - name: etcdctl
+    image: IMAGE
+    command: [sleep, infinity]
+    volumeMounts:
+    - name: certs
+      mountPath: RESOURCES/
+  - name: etcd
+    image: IMAGE
+    command:
+    - etcd
+    - --name=etcd-bootstrap
+    - --data-dir=/var/lib/etcd
+    - --trusted-ca-file=RESOURCES/ca.crt
+    - --cert-file=CERTS/etcd-serving-HOST.crt
+    - --key-file=CERTS/etcd-serving-HOST.key
+    - --peer-cert-file=CERTS/etcd-peer-HOST.crt
+    - --peer-key-file=CERTS/etcd-peer-HOST.key
+    - --advertise-client-urls=https://ADDRESS:2379
+    - --initial-advertise-peer-urls=https://ADDRESS:2380
+    - --listen-client-urls=https://LISTEN:2379
+    - --listen-peer-urls=https://LISTEN:2380
+    volumeMounts:
+    - name: certs
+      mountPath: RESOURCES/
+    - name: data-dir
+      mountPath: /var/lib/etcd/
+  volumes:
+  - name: certs
+    hostPath:
+      path: /etc/kubernetes/static-pod-resources/etcd-member
+  - name: data-dir
+    hostPath:
+      path: /var/lib/etcd
+`)
+}
+
+func bracketed(address string) string {
+	if strings.Contains(address, ":") {
+		return "[" + address + "]"
+	}
+	return address
+}
+
+func namespace(name string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: %s\n", name)
+}
+
+func (m member) endpoints() string {
+	return `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: etcd-endpoints
+  namespace: openshift-etcd
+  annotations:
+    alpha.installer.openshift.io/etcd-bootstrap: "` + m.address + `"
+`
+}
+
+const etcdService = `apiVersion: v1
+kind: Service
+metadata:
+  name: etcd
+  namespace: openshift-etcd
+spec:
+  selector:
+    k8s-app: etcd
+  ports:
+  - name: etcd
+    port: 2379
+`
+
+func (m member) allCertificates(c *certificates) string {
+	data := map[string]string{}
+	for name, pair := range c.byName(m.host) {
+		if strings.HasSuffix(name, "-"+m.host) {
+			data[name+".crt"], data[name+".key"] = pair.certificate, pair.key
+		}
+	}
+	return secret("etcd-all-certs", "Opaque", data)
+}
+
+func tlsSecret(name string, p pair) string {
+	return secret(name, "kubernetes.io/tls", map[string]string{"tls.crt": p.certificate, "tls.key": p.key})
+}
+
+func secret(name, kind string, data map[string]string) string {
+	out := "apiVersion: v1\ndata:\n"
+	for _, key := range sortedKeys(data) {
+		out += fmt.Sprintf("  %s: %s\n", key, base64.StdEncoding.EncodeToString([]byte(data[key])))
+	}
+	return out + fmt.Sprintf("kind: Secret\nmetadata:\n  name: %s\n  namespace: openshift-etcd\ntype: %s\n", name, kind)
+}
+
+func configMap(name string, data map[string]string) string {
+	out := "apiVersion: v1\ndata:\n"
+	for _, key := range sortedKeys(data) {
+		text := strings.ReplaceAll(strings.TrimSuffix(data[key], "\n"), "\n", "\n    ")
+		out += fmt.Sprintf("  %s: |\n    %s\n", key, text)
+	}
+	return out + fmt.Sprintf("kind: ConfigMap\nmetadata:\n  name: %s\n  namespace: openshift-etcd\n", name)
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,228 @@
+// Package standin builds stand-in releases: a release image and the images it
+// names, pushed to a registry of the test's own. What runs inside them is the
+// one program in the directory program; what it plays is told by package role.
+package standin
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"bootlab/test/facts"
+	"bootlab/test/registry"
+	"bootlab/test/standin/role"
+)
+
+// Options say what is to be special about a release.
+type Options struct {
+	// Version of the payload; empty is the release's usual one.
+	Version string
+	// Faults are the faults of the stand-ins, by payload name; that of the
+	// release image is "release".
+	Faults map[string][]string
+	// Without are payload names that the release does not have.
+	Without []string
+	// NoKubernetesVersion leaves out the annotation that names it.
+	NoKubernetesVersion bool
+	// AnyImage: stand-ins take any pull spec for the payload's images, as is
+	// right where a lab overrides them.
+	AnyImage bool
+}
+
+// Release is a pushed release.
+type Release struct {
+	ID         string // as 4.21
+	Version    string
+	Kubernetes string
+	// Image is the pull spec of the release image by digest, TagImage by tag.
+	Image, TagImage string
+	// Images are the pull specs of the payload, by name.
+	Images map[string]string
+	// Repository holds all of them but the release image.
+	Repository, ReleaseRepository string
+}
+
+// Push builds a release and pushes it.
+func Push(to *registry.Registry, id string, options Options) (*Release, error) {
+	list, err := facts.Load()
+	if err != nil {
+		return nil, err
+	}
+	if !list.Knows(id) {
+		return nil, fmt.Errorf("no facts about release %s", id)
+	}
+	binary, err := programLayer()
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{to: to, facts: list, options: options, binary: binary, release: newRelease(id, options)}
+	for _, name := range b.names() {
+		if err := b.push(name); err != nil {
+			return nil, fmt.Errorf("image %s: %w", name, err)
+		}
+	}
+	return b.release, b.pushRelease()
+}
+
+func newRelease(id string, options Options) *Release {
+	r := &Release{
+		ID: id, Version: options.Version, Kubernetes: kubernetes[id], Images: map[string]string{},
+		Repository: "stand-in/content", ReleaseRepository: "stand-in/release",
+	}
+	if r.Version == "" {
+		r.Version = id + ".0-okd-scos.0"
+		if id == "main" {
+			r.Version = "5.0.0-okd-scos.ec.1"
+		}
+	}
+	return r
+}
+
+// kubernetes are the versions in the payloads of the releases.
+var kubernetes = map[string]string{
+	"4.14": "1.27.16", "4.15": "1.28.15", "4.16": "1.29.14", "4.17": "1.30.12", "4.18": "1.31.14",
+	"4.19": "1.32.9", "4.20": "1.33.6", "4.21": "1.34.2", "main": "1.35.1",
+}
+
+// builder makes the images of one release.
+type builder struct {
+	to      *registry.Registry
+	facts   *facts.Facts
+	options Options
+	binary  v1.Layer
+	release *Release
+}
+
+// others are names of a payload that bootkube.sh does not ask for.
+var others = []string{"cli", "installer-artifacts", "haproxy-router", "coredns", "tools"}
+
+// names lists the payload so that an image comes after those that its call
+// names in its flags: its role holds their pull specs.
+func (b *builder) names() []string {
+	seen := map[string]bool{}
+	for _, name := range others {
+		seen[name] = true
+	}
+	for _, name := range b.facts.Images(b.release.ID) {
+		seen[name] = true
+	}
+	for _, name := range b.options.Without {
+		delete(seen, name)
+	}
+	left := make([]string, 0, len(seen))
+	for name := range seen {
+		left = append(left, name)
+	}
+	sort.Strings(left)
+	var ordered []string
+	for len(left) > 0 {
+		var later []string
+		for _, name := range left {
+			if b.callNamesOneOf(name, left) {
+				later = append(later, name)
+			} else {
+				ordered = append(ordered, name)
+			}
+		}
+		left = later
+	}
+	return ordered
+}
+
+// callNamesOneOf says whether a flag of the image's calls holds the pull spec
+// of another of the images. An image cannot know its own.
+func (b *builder) callNamesOneOf(name string, others []string) bool {
+	variables := b.facts.Images(b.release.ID)
+	for _, call := range b.facts.Calls(b.release.ID, name) {
+		for _, flag := range call.Flags {
+			payload := variables[strings.TrimPrefix(flag.Value, "$")]
+			if payload != name && slices.Contains(others, payload) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (b *builder) called(name string) bool { return len(b.facts.Calls(b.release.ID, name)) > 0 }
+
+func (b *builder) push(name string) error {
+	image := registry.Image{Files: toolFiles(name, b.release.Version), Labels: map[string]string{"stand-in": name}}
+	if b.called(name) {
+		var err error
+		if image, err = b.playing(name); err != nil {
+			return err
+		}
+	}
+	if len(image.Files) == 0 {
+		image.Files = map[string]registry.File{"/stand-in": {Data: []byte("nothing in here: " + name + "\n")}}
+	}
+	built, err := image.Build()
+	if err != nil {
+		return err
+	}
+	b.release.Images[name], err = b.to.Push(b.release.Repository, built)
+	return err
+}
+
+// playing is an image with the program in it, where and as the real one has it.
+func (b *builder) playing(name string) (registry.Image, error) {
+	calls := b.facts.Calls(b.release.ID, name)
+	data, err := b.role(name, calls).Encode()
+	if err != nil {
+		return registry.Image{}, err
+	}
+	image := registry.Image{
+		Base:   []v1.Layer{b.binary},
+		Files:  map[string]registry.File{role.Path: {Data: data}},
+		Labels: map[string]string{"stand-in": name},
+		Env:    faultEnv(b.options.Faults[name]),
+	}
+	path, entrypoint := binaryPath(name, calls)
+	image.Files[path] = registry.File{Link: programPath}
+	if entrypoint {
+		image.Entrypoint = []string{path}
+	}
+	return image, nil
+}
+
+func (b *builder) role(name string, calls []facts.Call) *role.Role {
+	r := &role.Role{
+		Release: b.release.ID, Version: b.release.Version, Kubernetes: b.release.Kubernetes,
+		Image: name, Calls: calls, Variables: map[string]string{
+			"VERSION": b.release.Version, "KUBERNETES_VERSION": b.release.Kubernetes,
+			"ETCD_ENDPOINTS":             "https://localhost:2379",
+			"CLUSTER_PROFILE_ANNOTATION": "self-managed-high-availability",
+		},
+	}
+	if !b.options.AnyImage {
+		for variable, payload := range b.facts.Images(b.release.ID) {
+			if spec := b.release.Images[payload]; spec != "" {
+				r.Variables[variable] = spec
+			}
+		}
+	}
+	return r
+}
+
+// toolFiles are the files of the images that get-tools.sh opens: tiny scripts
+// that say what they stand in for.
+func toolFiles(name, version string) map[string]registry.File {
+	path := map[string]string{
+		"cli":                 "/usr/bin/oc",
+		"installer-artifacts": "/usr/share/openshift/" + "linux_" + runtime.GOARCH + "/openshift-install",
+	}[name]
+	if path == "" {
+		return nil
+	}
+	script := "#!/bin/sh\necho \"stand-in for " + path + " of " + version + ": $*\"\n"
+	files := map[string]registry.File{path: {Data: []byte(script), Mode: 0o755}}
+	if name == "cli" {
+		files["/usr/bin/kubectl"] = registry.File{Link: "/usr/bin/oc"}
+	}
+	return files
+}
