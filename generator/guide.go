@@ -33,6 +33,16 @@ type indexData struct {
 	Libraries []string
 }
 
+// HasScript says whether a stage has a script in this output.
+func (d indexData) HasScript(id string) bool {
+	for _, s := range d.Scripts {
+		if s.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
 // guide renders the pages of the stages, the libraries, and the index.
 func (r *renderer) guide() error {
 	for _, d := range r.rehearsed {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// shquote makes one shell word that is exactly s, whatever s holds. A NUL byte
-// cannot be in a word and is an error.
+// shquote makes one shell word that is s, whatever s holds, without the newline
+// that texts in stage data end with. A NUL byte cannot be in a word and is an
+// error.
 func shquote(s string) (string, error) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return "", fmt.Errorf("a NUL byte cannot be quoted for the shell")

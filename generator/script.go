@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -179,20 +180,11 @@ func (d *scriptData) CopyLines() []copyLine {
 func (d *scriptData) Commands() []string {
 	out := append([]string(nil), d.Needs...)
 	for _, c := range []string{"jq", "flock"} {
-		if !containsWord(out, c) {
+		if !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}
 	return out
-}
-
-func containsWord(list []string, word string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // listed is a file in the header of a script.
@@ -253,6 +245,14 @@ func (d *scriptData) Departures() []labs.Difference {
 		}
 	}
 	return out
+}
+
+// Model is what the script is compared with.
+func (d *scriptData) Model() string {
+	if d.Stage.Model == "" {
+		return "bootkube.sh"
+	}
+	return d.Stage.Model
 }
 
 // Where says in words where the script runs.

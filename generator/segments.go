@@ -19,7 +19,7 @@ var (
 
 // Segments cuts a script where an explanation begins. A comment inside a here
 // document is part of the code, and so is a directive for shellcheck, which is
-// left out.
+// left out. A setting may hold any text and begins none.
 func Segments(script string) []Segment {
 	var out []Segment
 	var current Segment
@@ -41,7 +41,7 @@ func Segments(script string) []Segment {
 		current.Code += text + "\n"
 		if end != "" && strings.TrimSpace(text) == end {
 			end = ""
-		} else if m := hereDoc.FindStringSubmatch(text); m != nil && end == "" {
+		} else if m := hereDoc.FindStringSubmatch(text); m != nil && end == "" && !strings.HasPrefix(text, "readonly ") {
 			end = m[2]
 		}
 	}

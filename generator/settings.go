@@ -33,7 +33,6 @@ func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) 
 		{"MACHINE_NETWORK", lab.Networking.MachineNetwork[0].CIDR},
 		{"CLUSTER_NETWORK", lab.Networking.ClusterNetwork[0].CIDR},
 		{"CLUSTER_NETWORKS", clusterNetworks(lab.Networking.ClusterNetwork)},
-		{"CLUSTER_HOST_PREFIX", strconv.Itoa(lab.Networking.ClusterNetwork[0].HostPrefix)},
 		{"SERVICE_NETWORK", lab.Networking.ServiceNetwork[0]},
 		{"KUBERNETES_SERVICE_ADDRESS", firstAddress(lab.Networking.ServiceNetwork[0])},
 		{"CONTROL_PLANE_REPLICAS", strconv.Itoa(*lab.ControlPlane.Replicas)},
@@ -59,15 +58,18 @@ func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) 
 
 // placeSettings are the values in which rehearsal and lab differ.
 func placeSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
+	here := setting{"SCRIPT_DIR", `"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"`, false}
 	if place == labs.OnNode {
 		return []setting{
+			here,
 			{"ASSET_DIR", "'/opt/openshift'", true},
 			{"HOST_ROOT", "''", true},
 			{"PULL_SECRET_FILE", "'/root/.docker/config.json'", true},
 		}
 	}
 	return []setting{
-		{"OUT_DIR", `"$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"`, false},
+		here,
+		{"OUT_DIR", `"${SCRIPT_DIR%/*}"`, false},
 		{"ASSET_DIR", `"${OUT_DIR}/work/assets"`, true},
 		{"HOST_ROOT", `"${OUT_DIR}/work/host"`, true},
 		{"PULL_SECRET_FILE", pullSecretFile(lab.PullSecret, labDir), true},
@@ -81,7 +83,7 @@ func pullSecretFile(path, labDir string) string {
 	switch {
 	case path == "" || strings.HasPrefix(path, "/"):
 	case strings.HasPrefix(path, "~/"):
-		prefix, path = `"${HOME}"/`, strings.TrimPrefix(path, "~/")
+		prefix, path = `"${HOME:-}"/`, strings.TrimPrefix(path, "~/")
 	default:
 		prefix, path = `"${OUT_DIR}"/`, labDir+"/"+path
 	}
@@ -90,7 +92,7 @@ func pullSecretFile(path, labDir string) string {
 }
 
 // always are the settings that the libraries use, in every script.
-var always = map[string]bool{"OUT_DIR": true, "ASSET_DIR": true, "HOST_ROOT": true}
+var always = map[string]bool{"SCRIPT_DIR": true, "OUT_DIR": true, "ASSET_DIR": true, "HOST_ROOT": true}
 
 var mention = regexp.MustCompile(`\$\{?[#!]?([A-Z][A-Z0-9_]*)`)
 

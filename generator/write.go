@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -19,6 +20,8 @@ import (
 const (
 	manifestName = ".bootlab-manifest.json"
 	pendingName  = ".bootlab-manifest.pending.json"
+	// stagingPrefix begins the name of a directory for files on their way.
+	stagingPrefix = ".bootlab-staging-"
 )
 
 // WriteOptions say how to treat files that a person changed.
@@ -108,7 +111,7 @@ func (w *writer) remember(name string) error {
 // examine finds out what is to be written, before anything is.
 func (w *writer) examine(o *Output) error {
 	for _, f := range o.Files {
-		state, err := w.state(f.Path, sum(f.Data))
+		state, err := w.state(f)
 		if err != nil {
 			return err
 		}
@@ -136,7 +139,8 @@ const (
 	edited       // changed by somebody since, or never ours
 )
 
-func (w *writer) state(path, want string) (state, error) {
+func (w *writer) state(f File) (state, error) {
+	path := f.Path
 	info, err := os.Lstat(w.path(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return absent, nil
@@ -152,13 +156,11 @@ func (w *writer) state(path, want string) (state, error) {
 		return absent, err
 	}
 	found := sum(data)
-	if found == want {
+	switch {
+	case found == sum(f.Data) && info.Mode().Perm() == f.Mode:
 		return same, nil
-	}
-	for _, hash := range w.known[path] {
-		if hash == found {
-			return ours, nil
-		}
+	case found == sum(f.Data), slices.Contains(w.known[path], found):
+		return ours, nil
 	}
 	return edited, nil
 }
@@ -173,17 +175,18 @@ func (w *writer) commit(o *Output) (*Report, error) {
 	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		return nil, err
 	}
-	staging, err := os.MkdirTemp(w.dir, ".bootlab-staging-")
+	staging, err := os.MkdirTemp(w.dir, stagingPrefix)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(staging)
+	w.sweep(staging)
 	for i, f := range w.todo {
 		if err := writeExactly(stagedName(staging, i), f.Data, f.Mode); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.writeManifest(pendingName); err != nil {
+	if err := w.writeManifest(staging); err != nil {
 		return nil, err
 	}
 	if err := w.place(staging); err != nil {
@@ -196,6 +199,16 @@ func (w *writer) commit(o *Output) (*Report, error) {
 		return nil, err
 	}
 	return &w.report, nil
+}
+
+// sweep removes the staging directories that killed writes left.
+func (w *writer) sweep(mine string) {
+	left, _ := filepath.Glob(filepath.Join(w.dir, stagingPrefix+"*"))
+	for _, dir := range left {
+		if dir != mine {
+			os.RemoveAll(dir)
+		}
+	}
 }
 
 // settled says whether the manifest on disk is that of this output.
@@ -223,16 +236,18 @@ func writeExactly(path string, data []byte, mode fs.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-func (w *writer) writeManifest(name string) error {
+// writeManifest says what this write is about to do, before it does it. It is
+// made in the staging directory, whose name nobody could know before.
+func (w *writer) writeManifest(staging string) error {
 	data, err := json.MarshalIndent(w.next, "", " ")
 	if err != nil {
 		return err
 	}
-	temporary := w.path(name) + ".tmp"
+	temporary := filepath.Join(staging, "manifest")
 	if err := writeExactly(temporary, append(data, '\n'), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(temporary, w.path(name))
+	return os.Rename(temporary, w.path(pendingName))
 }
 
 func (w *writer) place(staging string) error {
@@ -245,11 +260,10 @@ func (w *writer) place(staging string) error {
 			}
 			made[parent] = true
 		}
-		if containsWord(w.edited, f.Path) {
-			if err := os.Rename(target, target+".edited"); err != nil {
+		if slices.Contains(w.edited, f.Path) {
+			if err := w.keep(f.Path); err != nil {
 				return err
 			}
-			w.report.Kept = append(w.report.Kept, f.Path+".edited")
 		}
 		if err := os.Rename(stagedName(staging, i), target); err != nil {
 			return err
@@ -257,6 +271,19 @@ func (w *writer) place(staging string) error {
 		w.report.Written = append(w.report.Written, f.Path)
 	}
 	return nil
+}
+
+// keep puts an edited file aside under the first name that is free.
+func (w *writer) keep(path string) error {
+	kept := path + ".edited"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(w.path(kept)); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		kept = fmt.Sprintf("%s.edited-%d", path, n)
+	}
+	w.report.Kept = append(w.report.Kept, kept)
+	return os.Rename(w.path(path), w.path(kept))
 }
 
 // stale are files of earlier writes that this output no longer has, unless a
@@ -267,7 +294,7 @@ func (w *writer) stale() []string {
 		if _, still := w.next[path]; still {
 			continue
 		}
-		if s, err := w.state(path, ""); err == nil && s == ours {
+		if s, err := w.state(File{Path: path}); err == nil && s == ours {
 			out = append(out, path)
 		}
 	}

@@ -108,7 +108,7 @@ func TestAnInterruptedWriteIsCompletedByTheNext(t *testing.T) {
 	mustWrite(t, output("a", "1", "b", "1"), dir)
 	second := output("a", "2", "b", "2")
 	w := &writer{dir: dir, known: map[string][]string{}, next: hashes{"a": sum([]byte("2")), "b": sum([]byte("2"))}}
-	if err := w.writeManifest(pendingName); err != nil {
+	if err := w.writeManifest(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	os.WriteFile(filepath.Join(dir, "a"), []byte("2"), 0o644)
@@ -139,5 +139,51 @@ func TestAManifestThatNamesForeignPathsIsRefused(t *testing.T) {
 	os.WriteFile(filepath.Join(dir, manifestName), []byte(`{"../victim": "00"}`), 0o644)
 	if _, err := output("a", "1").Write(dir, WriteOptions{}); err == nil || !strings.Contains(err.Error(), "outside") {
 		t.Errorf("err = %v", err)
+	}
+}
+
+func TestEveryEditIsKeptHoweverOftenForceIsUsed(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, output("b", "1"), dir)
+	for _, edit := range []string{"first", "second"} {
+		os.WriteFile(filepath.Join(dir, "b"), []byte(edit), 0o644)
+		if _, err := output("b", "1").Write(dir, WriteOptions{Force: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if content(t, filepath.Join(dir, "b.edited")) != "first" || content(t, filepath.Join(dir, "b.edited-2")) != "second" {
+		t.Error("an edit was lost")
+	}
+}
+
+func TestALinkInTheOutputLeadsToNothing(t *testing.T) {
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	os.WriteFile(victim, []byte("untouched"), 0o644)
+	for _, name := range []string{pendingName, pendingName + ".tmp", manifestName + ".tmp"} {
+		os.Symlink(victim, filepath.Join(dir, name))
+	}
+	output("a", "1").Write(dir, WriteOptions{}) // an error is as good
+	if content(t, victim) != "untouched" {
+		t.Error("the target of a link was overwritten")
+	}
+}
+
+func TestALostExecutableBitIsRestored(t *testing.T) {
+	dir := t.TempDir()
+	o := &Output{Files: []File{{Path: "run.sh", Mode: 0o755, Data: []byte("x")}}}
+	mustWrite(t, o, dir)
+	os.Chmod(filepath.Join(dir, "run.sh"), 0o644)
+	mustWrite(t, o, dir)
+	if info, err := os.Stat(filepath.Join(dir, "run.sh")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestWhatAKilledWriteStagedIsSweptAway(t *testing.T) {
+	dir := t.TempDir()
+	os.MkdirAll(filepath.Join(dir, stagingPrefix+"123", "x"), 0o755)
+	mustWrite(t, output("a", "1"), dir)
+	if left, _ := filepath.Glob(filepath.Join(dir, stagingPrefix+"*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }

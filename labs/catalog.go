@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -161,7 +162,7 @@ func (c *Catalog) validateStage(s *Stage, complain func(string, ...any)) {
 			complain("%s is required", name)
 		}
 	}
-	if !contains(Kinds, s.Kind) {
+	if !slices.Contains(Kinds, s.Kind) {
 		complain("kind %q is none of %s", s.Kind, strings.Join(Kinds, ", "))
 	}
 	eachSpan(s, func(at string, sp Span) {
@@ -240,13 +241,4 @@ func covers(output, p string) bool {
 	}
 	ok, err := path.Match(output, p)
 	return err == nil && ok
-}
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -104,7 +105,7 @@ func decodeLab(src labSource, c *Catalog) (*loading, Problems) {
 	}
 	l := &loading{doc: doc, lab: &Lab{Dir: src.dir}, catalog: c, read: src.read}
 	l.problems = doc.decode(l.lab)
-	if contains(doc.removed, "") {
+	if slices.Contains(doc.removed, "") {
 		return nil, l.problems
 	}
 	if p, found := doc.privateKey(); found {

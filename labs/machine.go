@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -172,7 +173,7 @@ func (l *loading) validateCounts() {
 		{"machines.workers", "compute[0].replicas", lab.Machines.Workers, l.workers(), lab.Topology == "ha"},
 	} {
 		switch given := len(list.machines); {
-		case !contains(Topologies, lab.Topology) || !l.doc.given(list.path):
+		case !slices.Contains(Topologies, lab.Topology) || !l.doc.given(list.path):
 		case !list.made && given > 0:
 			p := Problem{Path: list.path, Message: fmt.Sprintf("topology %s has none of these machines", lab.Topology)}
 			p.Hint = "take the list out, or choose a larger topology"
@@ -220,7 +221,7 @@ func (l *loading) validateMachineName(path, name string) bool {
 	switch {
 	case !isLabel(name, 63):
 		l.report(Problem{Path: path, Message: quote(name) + " is no host name", Allowed: labelRule(63), Hint: "without the domain"})
-	case contains(takenNames, name):
+	case slices.Contains(takenNames, name):
 		l.report(Problem{Path: path, Message: quote(name) + " means something else in the cluster's domain", Allowed: "any name but " + strings.Join(takenNames, ", ")})
 	case strings.Contains(name, "localhost"):
 		l.report(Problem{Path: path, Message: quote(name) + " holds localhost; such a node waits for another name and never starts its kubelet"})

@@ -3,6 +3,7 @@ package labs
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ type Plan struct {
 }
 
 // Resolve makes the plan for a loaded lab. An unknown release is an error that
-// names the nearest known ones.
+// names the known ones.
 func (c *Catalog) Resolve(lab *Lab) (*Plan, error) {
 	release := c.Release(lab.Release.Version)
 	if release == nil {
@@ -46,7 +47,7 @@ func (w Condition) possible(lab *Lab) bool {
 	return (w.InPlace == nil || !*w.InPlace) &&
 		!w.ClusterProfile &&
 		(w.Distribution == "" || w.Distribution == lab.Release.Distribution) &&
-		(len(w.Topology) == 0 || contains(w.Topology, lab.Topology)) &&
+		(len(w.Topology) == 0 || slices.Contains(w.Topology, lab.Topology)) &&
 		len(w.Platforms) == 0
 }
 
@@ -111,8 +112,8 @@ func (p *Plan) ImageVariable(payload string) string {
 	return ""
 }
 
-// Writer is the stage whose outputs or copies put a file in its place, the
-// last one before the given stage; nil when no stage does.
+// Writer is the stage that has a file among its outputs, the last one before
+// the given stage; nil when no stage does.
 func (p *Plan) Writer(file string, before *Stage) *Stage {
 	var writer *Stage
 	for _, s := range p.Stages {

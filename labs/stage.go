@@ -31,6 +31,10 @@ type Stage struct {
 	// Aside: the stages that follow do not need this one.
 	Aside bool `yaml:"aside"`
 
+	// Model is what the script does by hand and what Differs compares it with,
+	// bootkube.sh where it is empty.
+	Model string `yaml:"model"`
+
 	Title string `yaml:"title"`
 	Why   string `yaml:"why"`
 	// Log is the line that bootkube.sh prints when the stage begins.
@@ -184,6 +188,17 @@ type File struct {
 // Covers says whether the entry means a path: the same path, a directory above
 // it (written with a trailing slash), or a pattern that matches it.
 func (f File) Covers(path string) bool { return covers(f.Path, path) }
+
+// String is the flag as it is typed, $NAME for a variable of the script.
+func (f Flag) String() string {
+	switch {
+	case f.Value == "":
+		return f.Flag
+	case f.Separate:
+		return f.Flag + " " + f.Value
+	}
+	return f.Flag + "=" + f.Value
+}
 
 // Arrives says whether a copy can put a file at a path: at To itself, or as a
 // file of From's name below it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ func (l *loading) validate() {
 	}
 	l.validateNames()
 	l.validateRelease()
-	if !contains(Topologies, lab.Topology) {
+	if !slices.Contains(Topologies, lab.Topology) {
 		l.reportChoice("topology", lab.Topology, Topologies)
 	}
 	l.validatePools()
@@ -106,7 +107,7 @@ const ocpPullSpec = "quay.io/openshift-release-dev/ocp-release:VERSION-x86_64"
 func (l *loading) validateRelease() {
 	const path = "release.image"
 	r := l.lab.Release
-	distributionKnown, versionKnown := contains(Distributions, r.Distribution), l.catalog.Release(r.Version) != nil
+	distributionKnown, versionKnown := slices.Contains(Distributions, r.Distribution), l.catalog.Release(r.Version) != nil
 	if !distributionKnown {
 		l.reportChoice("release.distribution", r.Distribution, Distributions)
 	}
@@ -139,7 +140,7 @@ func (l *loading) reportMissingImage(path string, r ReleaseRef) {
 func (l *loading) reportVersion(version string) {
 	known := l.catalog.ReleaseIDs()
 	p := Problem{Path: "release.version", Message: quote(version) + " has no stage data", Allowed: strings.Join(known, ", ")}
-	if m := patchRelease.FindStringSubmatch(version); m != nil && contains(known, m[1]) {
+	if m := patchRelease.FindStringSubmatch(version); m != nil && slices.Contains(known, m[1]) {
 		p.Hint = "write " + m[1] + " here, and name the very release in release.image"
 	} else if near := nearestRelease(version, known); near != "" {
 		p.Hint = "the nearest is " + near
@@ -282,7 +283,7 @@ func (l *loading) validateImages() {
 		switch {
 		case !isLabel(name, 63):
 			l.report(Problem{Path: path, Message: quote(name) + " is no name of an image in a release", Allowed: labelRule(63)})
-		case !contains(known, name) && l.catalog.Release(l.lab.Release.Version) != nil:
+		case !slices.Contains(known, name) && l.catalog.Release(l.lab.Release.Version) != nil:
 			p := Problem{Path: path, Warning: true, Message: "no stage of " + l.lab.Release.Version + " asks for an image of this name"}
 			if near := nearest(name, known); near != "" {
 				p.Hint = "did you mean " + near + "?"

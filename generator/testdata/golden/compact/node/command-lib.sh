@@ -41,9 +41,13 @@ typed() { # WORD...
 
 # False when the command must not run.
 show() { # REDIRECTION COMMAND...
+  local answer
   printf '  $%s%s\n' "$(typed "${@:2}")" "$1"
-  [[ ${MODE} != step ]] || read -r -u 3 ||
-    die 1 'stopped before this command' "${STAGE}.sh does the whole stage again"
+  if [[ ${MODE} == step ]]; then
+    [[ ! -t 5 ]] || printf '    [Enter: run it, a: run all that follow, Ctrl-C: stop] ' >&5
+    read -r -u 3 answer || die 1 'stopped before this command' "${STAGE}.sh does the whole stage again"
+    [[ ${answer} != a ]] || MODE=run
+  fi
   [[ ${MODE} != dry-run ]]
 }
 
@@ -71,7 +75,7 @@ run_to() { # FILE COMMAND...
 
 # The text comes on standard input, from the script itself.
 write_file() { # MODE FILE
-  if ! show ' < (the text in this script)' install --mode="$1" /dev/stdin "$2"; then return; fi
+  if ! show ' < (text from this script)' install --mode="$1" /dev/stdin "$2"; then return; fi
   mkdir --parents "$(dirname -- "$2")"
   (umask 077 && cat > "$2.tmp")
   chmod "$1" "$2.tmp"
@@ -140,8 +144,10 @@ pull_image() { # IMAGE
   if ! show '' podman pull "$1"; then return; fi
   local progress=2
   [[ ! -t 5 ]] || progress=5
-  timeout --foreground 1800 podman pull "$1" > /dev/null 2>&"${progress}" 9>&- ||
-    die 1 "podman could not pull $1" 'podman says why above: the name, the network or the pull secret'
+  timeout --foreground 1800 podman pull "$1" > /dev/null 2>&"${progress}" 9>&- && return
+  # What podman said to the terminal is not in the log; there it says it again.
+  [[ ${progress} == 2 ]] || timeout 60 podman pull --quiet "$1" 9>&- || true
+  die 1 "podman could not pull $1" 'podman says why above: the name, the network or the pull secret'
 }
 
 # A killed podman client leaves its container running and the name taken. True

@@ -16,13 +16,14 @@ set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 readonly ASSET_DIR='/opt/openshift'
 readonly HOST_ROOT=''
 readonly STAGE='copy-manifests' RECORD='openshift-manifests' MARKER='openshift-manifests.done'
 readonly NEEDS=(jq flock) NEXT='render-etcd.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 check_inputs() {
   need_input openshift/99_feature-gate.yaml 'it comes with bootstrap.ign: is this the bootstrap node?'

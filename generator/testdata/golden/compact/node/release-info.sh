@@ -7,7 +7,7 @@
 # as a tag can, the version, the Kubernetes version, and the list of images.
 #
 # Writes: release-info/
-# Differs from openshift-install:
+# Differs from bootkube.sh:
 # - Version and Kubernetes version are read from the payload's own files.
 # - The images are listed once, and the list is kept in a file.
 # - Images under images in lab.yaml take the place of the release's own.
@@ -16,6 +16,7 @@ set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 readonly ASSET_DIR='/opt/openshift'
 readonly HOST_ROOT=''
 readonly RELEASE='4.21'
@@ -31,7 +32,7 @@ readonly STAGE='release-info' RECORD='release-info' MARKER='release-info.done'
 readonly NEEDS=(podman jq flock) NEXT='copy-manifests.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 check_inputs() {
   :
@@ -49,7 +50,7 @@ do_stage() {
   run_to release-info/inspect.json podman inspect "${RELEASE_IMAGE}" --format json
   # shellcheck disable=SC2016 # what begins with $ here is jq's, not the shell's
   run_to release-info/digest jq --raw-output --arg configured "${RELEASE_IMAGE}" \
-    '.[0] | .Digest as $digest | first(.RepoDigests[] | select(contains($digest))) // $configured' \
+    '.[0] | .Digest as $digest | first((.RepoDigests // [])[] | select(contains($digest // "@none"))) // $configured' \
     release-info/inspect.json
   RELEASE_IMAGE_DIGEST="$(release_info digest)"
 

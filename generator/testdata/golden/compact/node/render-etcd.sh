@@ -35,13 +35,14 @@ set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 readonly ASSET_DIR='/opt/openshift'
 readonly HOST_ROOT=''
 readonly STAGE='render-etcd' RECORD='etcd-bootstrap' MARKER='etcd-bootstrap.done'
 readonly NEEDS=(podman jq openssl flock) NEXT=''
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 check_inputs() {
   need_input release-info/images 'run release-info.sh first'
@@ -144,6 +145,10 @@ verify() {
     'a line with the pull spec that the release gives for etcd' \
     'The release or an image override changed since; run render-etcd.sh --force.' \
     etcd_image_is_of_release
+  check member-files 'what the pod mounts is as it was rendered' \
+    'every file below etc-kubernetes/ also below /etc/kubernetes/' \
+    'A file was lost or comes from another render; run render-etcd.sh --force.' \
+    same etcd-bootstrap/etc-kubernetes/* "${HOST_ROOT}/etc/kubernetes/"
   check tls 'the API server'\''s way to etcd is in tls/' \
     'tls/etcd-ca-bundle.crt, tls/etcd-client.crt and tls/etcd-client.key, as rendered' \
     'Run render-etcd.sh again; without them kube-apiserver renders a Secret with nothing in it and reports success.' \
@@ -179,8 +184,11 @@ usual_failures() {
   usual_failure 'missing required flag: --etcd-image' \
     'The release names no etcd image, so the flag arrived empty.' \
     'Run release-info.sh --force and look at release-info/images.'
-  usual_failure 'panic: runtime error' \
-    'The install-config has no machineNetwork, or the Infrastructure no platformStatus.' \
+  usual_failure 'interface conversion: interface {} is nil, not []interface {}' \
+    'The install-config has no machineNetwork.' \
+    'Run make-manifests.sh --force.'
+  usual_failure 'panic: runtime error: invalid memory address or nil pointer dereference' \
+    'The Infrastructure has no platformStatus.' \
     'Run make-manifests.sh --force.'
   usual_failure 'unknown flag: --etcd-ca' \
     'The command line is that of another release.' \

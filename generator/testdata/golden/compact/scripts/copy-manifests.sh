@@ -16,14 +16,15 @@ set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
-OUT_DIR="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly STAGE='copy-manifests' RECORD='openshift-manifests' MARKER='openshift-manifests.done'
 readonly NEEDS=(jq flock) NEXT='render-etcd.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 check_inputs() {
   need_input openshift/99_feature-gate.yaml 'run make-manifests.sh first'

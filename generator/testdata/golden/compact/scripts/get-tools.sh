@@ -8,14 +8,15 @@
 # Reads:  release-info/images
 # Writes: tools/oc
 #         tools/openshift-install
-# Differs from openshift-install:
+# Differs from oc adm release extract:
 # - openshift-install keeps its placeholder for the release image.
 # For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
-OUT_DIR="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly PULL_SECRET_FILE=''
@@ -24,7 +25,7 @@ readonly STAGE='get-tools' RECORD='get-tools' MARKER='get-tools.done'
 readonly NEEDS=(podman jq flock) NEXT='copy-manifests.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 check_inputs() {
   need_input release-info/images 'run release-info.sh first'

@@ -24,7 +24,8 @@ set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
-OUT_DIR="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly CLUSTER_NAME='compact'
@@ -33,7 +34,7 @@ readonly STAGE='make-kubeconfigs' RECORD='make-kubeconfigs' MARKER='make-kubecon
 readonly NEEDS=(openssl jq flock) NEXT='make-manifests.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 check_inputs() {
   need_input tls/kube-apiserver-complete-server-ca-bundle.crt 'run make-pki.sh first'

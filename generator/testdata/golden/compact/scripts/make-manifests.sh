@@ -36,7 +36,8 @@ set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
-OUT_DIR="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly PULL_SECRET_FILE=''
@@ -57,7 +58,7 @@ readonly STAGE='make-manifests' RECORD='make-manifests' MARKER='make-manifests.d
 readonly NEEDS=(openssl jq flock) NEXT='release-info.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 check_inputs() {
   need_input tls/root-ca.crt 'run make-pki.sh first'
@@ -95,6 +96,8 @@ INGRESS_PLACEMENT=Workers
 do_stage() {
   local pull_secret='' cluster_id='' infra_id='' hash='' root_ca='' role file
   local -A pem=() begin=() end=()
+  command -v perl > /dev/null || command -v python3 > /dev/null ||
+    die 4 'neither perl nor python3 is here' 'install one of them: they lead to the bcrypt of the C library'
   [[ ${MODE} == dry-run ]] || need_pull_secret
   # Two names that nobody chooses: clusterID for updates and telemetry, infraID
   # for all that is made for the cluster outside of it. Made once, then kept.
@@ -678,7 +681,7 @@ nothing_is_left_open() {
 
 verify() {
   check present 'every manifest of the installer is there' \
-    'fourteen files or more, none empty' \
+    'the files of manifests/ and openshift/ and those beside them, none empty' \
     'Run make-manifests.sh.' \
     present install-config.yaml metadata.json auth/kubeadmin-password \
       manifests/cluster-config.yaml manifests/cluster-dns-02-config.yml \
@@ -703,7 +706,8 @@ verify() {
     mode 0600 install-config.yaml auth/kubeadmin-password \
       manifests/machine-config-server-*-secret.yaml \
       manifests/openshift-config-secret-pull-secret.yaml \
-      openshift/99_kubeadmin-password-secret.yaml
+      openshift/99_kubeadmin-password-secret.yaml manifests/kube-cloud-config.yaml \
+      openshift/99_openshift-cluster-api_*-user-data-secret.yaml
   check no-own-ca 'no CA of the user'\''s is left over' \
     'no user-ca-bundle-config.yaml, for a lab has none' \
     'Remove it, unless you put it there; the machine config operator would give it to every node.' \

@@ -27,7 +27,8 @@ set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
-OUT_DIR="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly CLUSTER_DOMAIN='compact.bootlab.test'
@@ -36,7 +37,7 @@ readonly STAGE='make-pki' RECORD='make-pki' MARKER='make-pki.done'
 readonly NEEDS=(openssl jq flock) NEXT='make-kubeconfigs.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 # Everything that is made, one row each, signers above what they sign:
 #   signer   NAME LIFETIME [SUBJECT]
@@ -298,7 +299,7 @@ every_row_fits() {
 
 check_inputs() { :; }
 own_usage() {
-  printf '  %-10s %s\n' '--renew' 'make the 24-hour certificates again, and their signers'
+  printf '  %-10s %s\n' '--renew' 'make what lives 24 hours again, signers among it included'
 }
 own_option() {
   [[ $1 == --renew ]] || return 1

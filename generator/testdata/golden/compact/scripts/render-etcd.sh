@@ -36,7 +36,8 @@ set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
 # nowhere else.
-OUT_DIR="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly PULL_SECRET_FILE=''
@@ -44,7 +45,7 @@ readonly STAGE='render-etcd' RECORD='etcd-bootstrap' MARKER='etcd-bootstrap.done
 readonly NEEDS=(podman jq openssl flock) NEXT=''
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${BASH_SOURCE[0]%/*}/stage-lib.sh"
+source "${SCRIPT_DIR}/stage-lib.sh"
 
 check_inputs() {
   need_input release-info/images 'run release-info.sh first'
@@ -149,6 +150,10 @@ verify() {
     'a line with the pull spec that the release gives for etcd' \
     'The release or an image override changed since; run render-etcd.sh --force.' \
     etcd_image_is_of_release
+  check member-files 'what the pod mounts is as it was rendered' \
+    'every file below etc-kubernetes/ also below /etc/kubernetes/' \
+    'A file was lost or comes from another render; run render-etcd.sh --force.' \
+    same etcd-bootstrap/etc-kubernetes/* "${HOST_ROOT}/etc/kubernetes/"
   check tls 'the API server'\''s way to etcd is in tls/' \
     'tls/etcd-ca-bundle.crt, tls/etcd-client.crt and tls/etcd-client.key, as rendered' \
     'Run render-etcd.sh again; without them kube-apiserver renders a Secret with nothing in it and reports success.' \
@@ -184,8 +189,11 @@ usual_failures() {
   usual_failure 'missing required flag: --etcd-image' \
     'The release names no etcd image, so the flag arrived empty.' \
     'Run release-info.sh --force and look at release-info/images.'
-  usual_failure 'panic: runtime error' \
-    'The install-config has no machineNetwork, or the Infrastructure no platformStatus.' \
+  usual_failure 'interface conversion: interface {} is nil, not []interface {}' \
+    'The install-config has no machineNetwork.' \
+    'Run make-manifests.sh --force.'
+  usual_failure 'panic: runtime error: invalid memory address or nil pointer dereference' \
+    'The Infrastructure has no platformStatus.' \
     'Run make-manifests.sh --force.'
   usual_failure 'unknown flag: --etcd-ca' \
     'The command line is that of another release.' \

@@ -38,7 +38,7 @@ record() { # PHASE [RESULT [LINE MESSAGE]]
     echo '[]' > "${RECORDS}"
   fi
   # shellcheck disable=SC2153 # the stage script sets RECORD
-  jq --arg timestamp "$(date +%Y-%m-%dT%H:%M:%SZ)" --arg stage "${RECORD}" --arg phase "$1" \
+  jq --arg timestamp "$(date --utc +%Y-%m-%dT%H:%M:%SZ)" --arg stage "${RECORD}" --arg phase "$1" \
     --arg result "${2:-}" --arg errorLine "${3:-}" --arg errorMessage "${4:-}" '
     (map(.phase | select(startswith("service"))) | last) as $service
     | if $service == "service start" then . else . + [{$timestamp, phase: "service start"}] end
@@ -53,11 +53,13 @@ prepare_directory() {
     [[ -d ${ASSET_DIR} ]] || die 4 "there is no ${ASSET_DIR}" 'it comes with bootstrap.ign: is this the bootstrap node?'
   elif [[ ${MODE} != dry-run ]]; then
     [[ ${ASSET_DIR} != *:* ]] || die 4 "the path ${ASSET_DIR} holds a colon" 'podman cannot mount it: move the lab'
-    (umask 077 && mkdir --parents "${ASSET_DIR}" "${HOST_ROOT}") || true
+    # Keys lie below: nobody else may look in, however the directory came about.
+    (umask 077 && mkdir --parents "${ASSET_DIR}" "${HOST_ROOT}" && chmod go-rwx "${ASSET_DIR%/*}") 2> /dev/null || true
     [[ -w ${ASSET_DIR} && -w ${HOST_ROOT} ]] ||
       die 4 "${ASSET_DIR} cannot be written to" 'look at its owner, its mode and the space on its disk'
   fi
-  cd -- "${ASSET_DIR}" 2> /dev/null || [[ ${MODE} == dry-run ]]
+  # Without an asset directory a dry run must not take the caller's for it.
+  cd -- "${ASSET_DIR}" 2> /dev/null || cd /
 }
 
 lock() {
@@ -66,10 +68,12 @@ lock() {
 }
 
 begin() {
-  mkdir --parents "${LOG%/*}"
-  touch "${LOG}"
+  { mkdir --parents "${LOG%/*}" && touch "${LOG}"; } 2> /dev/null ||
+    die 4 "${LOG} cannot be written to" 'look at its owner and its mode'
   LOG_FROM=$(($(wc -l < "${LOG}") + 1))
-  exec > >(exec 9>&- && exec tee --ignore-interrupts --append "${LOG}") 2>&1
+  # The log outlives a lost terminal, a signal to all, and a reader who leaves.
+  trap '' PIPE
+  exec > >(trap '' INT TERM HUP && exec 9>&- && exec tee --append --output-error=warn-nopipe "${LOG}") 2>&1
   LOGGER=$! BEGUN=yes
   trap 'LINE="${LINENO} ${FUNCNAME[0]:-main} ${STAGE}.sh"' ERR
   trap 'die 1 interrupted "${STAGE}.sh does the whole stage again"' INT TERM HUP
@@ -87,11 +91,18 @@ finish() {
   for ((tries = 0; tries < 50; tries++)); do kill -0 "${LOGGER}" 2> /dev/null || break; sleep 0.02; done
   [[ ${BEGUN} == yes && ${status} != 0 ]] || exit "${status}"
   [[ ${status} == [134] ]] || status=1
+  [[ -n ${ERROR} ]] || said_in_subshell
   record 'stage end' failure "${LINE}" "${ERROR:-a command failed}"
   [[ ${SAID} == yes ]] || printf 'error: %s (line %s)\n' "${ERROR:-a command failed}" "${LINE}" >&2
   usual_failures >&2
   printf '  log: %s\n' "${LOG}" >&2
   exit "${status}"
+}
+
+# What die said inside $(…) is in the log and nowhere else.
+said_in_subshell() {
+  ERROR="$(tail --lines="+${LOG_FROM}" "${LOG}" | sed -n 's/^error: //p' | tail --lines=1)"
+  [[ -z ${ERROR} ]] || SAID=yes
 }
 
 # Said only when the component's own message stands in the log of this run.
@@ -105,7 +116,7 @@ usual_failure() { # MESSAGE CAUSE MEND
 explain() {
   awk 'NR == 1 || /^ *# shellcheck/ { next }
     /^ *#/ { sub(/^ *# ?/, ""); print; open = 1; next }
-    open { print ""; open = 0 }' "$0"
+    open { print ""; open = 0 }' < "$0"
 }
 
 usage() {
