@@ -151,7 +151,7 @@ func (e *explainer) describe(s *labs.Stage) {
 	if s.Run != nil {
 		e.line("\nContainer %s, image %s: %s", s.Run.Name, s.Run.Image, s.Run.Command)
 		for _, f := range s.Run.Flags {
-			e.line("  %s=%s\n      %s", f.Flag, f.Value, strings.TrimSpace(f.Why))
+			e.line("  %s%s\n      %s", f, only(f.When), strings.TrimSpace(f.Why))
 		}
 	}
 	e.files("Reads", s.Reads)
@@ -171,6 +171,14 @@ func (e *explainer) describe(s *labs.Stage) {
 	for _, d := range s.Differs {
 		e.line("  %s %s", d.What, d.Why)
 	}
+}
+
+// only says in words when a flag is given.
+func only(w labs.Condition) string {
+	if w.File == "" {
+		return ""
+	}
+	return " (only if there is a file " + w.File + ")"
 }
 
 func (e *explainer) files(title string, files []labs.File) {
@@ -193,7 +201,7 @@ func (e *explainer) flag(what string) bool {
 		}
 		for _, f := range s.Run.Flags {
 			if f.Flag == what {
-				e.line("%s: %s=%s\n    %s", s.ID, f.Flag, f.Value, strings.TrimSpace(f.Why))
+				e.line("%s: %s%s\n    %s", s.ID, f, only(f.When), strings.TrimSpace(f.Why))
 			}
 		}
 		for _, o := range s.Run.Options {
@@ -227,19 +235,13 @@ func (e *explainer) key(what string) bool {
 }
 
 // file tells who writes and who reads a path of the asset directory or of the
-// host.
+// host. Directories and patterns count where no stage names the file itself.
 func (e *explainer) file(what string) bool {
+	exactly := func(f labs.File) bool { return f.Path == what }
+	if !e.written(exactly, func(c labs.Copy) bool { return c.To == what }) {
+		e.written(func(f labs.File) bool { return f.Covers(what) }, func(c labs.Copy) bool { return c.Arrives(what) })
+	}
 	for _, s := range e.plan.Stages {
-		for _, f := range s.Outputs {
-			if f.Covers(what) {
-				e.line("%s writes %s\n    %s", s.ID, f.Path, strings.TrimSpace(f.Why))
-			}
-		}
-		for _, c := range s.Copies {
-			if c.Arrives(what) {
-				e.line("%s copies %s to %s\n    %s", s.ID, c.From, c.To, strings.TrimSpace(c.Why))
-			}
-		}
 		for _, f := range s.Reads {
 			if f.Covers(what) {
 				e.line("%s reads %s\n    %s", s.ID, f.Path, strings.TrimSpace(f.Why))
@@ -247,4 +249,21 @@ func (e *explainer) file(what string) bool {
 		}
 	}
 	return e.text.Len() > 0
+}
+
+func (e *explainer) written(made func(labs.File) bool, came func(labs.Copy) bool) bool {
+	before := e.text.Len()
+	for _, s := range e.plan.Stages {
+		for _, f := range s.Outputs {
+			if made(f) {
+				e.line("%s writes %s\n    %s", s.ID, f.Path, strings.TrimSpace(f.Why))
+			}
+		}
+		for _, c := range s.Copies {
+			if came(c) {
+				e.line("%s copies %s to %s\n    %s", s.ID, c.From, c.To, strings.TrimSpace(c.Why))
+			}
+		}
+	}
+	return e.text.Len() > before
 }

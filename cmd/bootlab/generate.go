@@ -54,17 +54,37 @@ func runGenerate(io streams, path, out string, force bool) error {
 	return printReport(io, out, report)
 }
 
-// relative leads from one directory to another, with slashes.
+// relative leads from one directory to another, with slashes. The scripts walk
+// that way from where they really are, so links are followed first.
 func relative(from, to string) (string, error) {
-	from, err := filepath.Abs(from)
+	from, err := physical(from)
 	if err != nil {
 		return "", err
 	}
-	if to, err = filepath.Abs(to); err != nil {
+	if to, err = physical(to); err != nil {
 		return "", err
 	}
 	rel, err := filepath.Rel(from, to)
 	return filepath.ToSlash(rel), err
+}
+
+// physical is the absolute path without links; what is not there yet stays as
+// it is named.
+func physical(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	rest := ""
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return path, nil
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
 }
 
 // writeError says what to do when the output cannot be written.
@@ -92,7 +112,7 @@ func printReport(io streams, out string, r *generator.Report) error {
 	_, err = fmt.Fprintf(io.out, `
 read: %[1]s
 run:  %[2]s/make-pki.sh --step
-then: make-kubeconfigs.sh, make-manifests.sh, release-info.sh and render-etcd.sh beside it
+each script says at its end which one is next
 `, filepath.Join(out, "README.md"), filepath.Join(out, "scripts"))
 	return err
 }

@@ -47,7 +47,7 @@ func runInit(io streams, dir, from string) error {
 	}
 	text, err := labs.Commented(from, filepath.Base(absolute))
 	if err != nil {
-		return err
+		return &hintError{err, "the directory's name becomes the cluster's; bootlab labs lists what --from takes"}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
