@@ -305,7 +305,8 @@ func makeGood(tb testing.TB, account podman.Account, place labs.Place, env *podm
 	}
 	env.Own(tb, l.Dir)
 	for _, s := range Stages(tb, release, place) {
-		if r := l.Run(tb, s.ScriptName()); r.Status != 0 {
+		r := l.Run(tb, s.ScriptName())
+		if r.Status != 0 || !strings.Contains(r.All, s.ID+" is done") {
 			return nil, fmt.Errorf("%s ended with status %d:\n%s", s.ScriptName(), r.Status, r.All)
 		}
 	}
@@ -337,15 +338,10 @@ func (l *Lab) copyTo(tb testing.TB, env *podman.Env) *Lab {
 // was made from its outputs is not done either.
 func (l *Lab) Undo(tb testing.TB, s *labs.Stage) {
 	tb.Helper()
+	l.unmark(tb, s)
 	var errs []error
-	spoilt := []*labs.Stage{s}
-	for _, i := range s.Invalidates {
-		spoilt = append(spoilt, labs.Builtin().Stage(i.Stage))
-	}
-	for _, other := range spoilt {
-		for _, marker := range l.markers(other) {
-			errs = append(errs, os.RemoveAll(marker))
-		}
+	for _, marker := range l.markers(s) {
+		errs = append(errs, os.RemoveAll(marker))
 	}
 	for _, out := range s.Outputs {
 		if s.RemoveFirst != "" {
@@ -356,6 +352,18 @@ func (l *Lab) Undo(tb testing.TB, s *labs.Stage) {
 	}
 	if err := errors.Join(errs...); err != nil {
 		tb.Fatal(err)
+	}
+}
+
+// unmark makes the stages not done that a repetition of this one spoils.
+func (l *Lab) unmark(tb testing.TB, s *labs.Stage) {
+	tb.Helper()
+	for _, spoilt := range s.Invalidates {
+		for _, marker := range l.markers(labs.Builtin().Stage(spoilt.Stage)) {
+			if err := os.RemoveAll(marker); err != nil {
+				tb.Fatal(err)
+			}
+		}
 	}
 }
 
