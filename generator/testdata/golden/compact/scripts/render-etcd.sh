@@ -198,7 +198,7 @@ usual_failures() {
   usual_failure 'unknown flag: --etcd-ca' \
     'The command line is that of another release.' \
     'Set release.version in lab.yaml to the release of the image, and generate again.'
-  usual_failure '192.0.2.0/24 is reserved' \
+  usual_failure 'machineNetwork CIDR is reserved and unsupported' \
     'The operator refuses networks that are reserved for documentation.' \
     'Choose another machineNetwork in lab.yaml; bootlab check refuses it too.'
 }
