@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -128,22 +129,39 @@ func processesOf(uid string) []int {
 	return pids
 }
 
-// sweep removes what a killed test process left behind: throw-away accounts
-// and directories that carry the id of a process that is no more.
+// sweep removes what a killed test process left behind: environments with what
+// runs in them, directories and throw-away accounts, all of which carry the id
+// of a process that is no more.
 func sweep() {
-	if os.Getuid() == 0 {
-		data, _ := os.ReadFile("/etc/passwd")
-		for _, line := range strings.Split(string(data), "\n") {
-			name, _, _ := strings.Cut(line, ":")
-			if pid, ok := strings.CutPrefix(name, accountPrefix); ok && dead(pid) {
-				removeAccount(name)
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), accountPrefix+"*"))
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
+		return !dead(strings.TrimPrefix(filepath.Base(dir), accountPrefix))
+	})
+	for _, dir := range dirs {
+		configurations, _ := filepath.Glob(filepath.Join(dir, "*", "containers.conf"))
+		for _, file := range configurations {
+			if info, err := os.Stat(file); err == nil {
+				owner := info.Sys().(*syscall.Stat_t)
+				e := &Env{Account: Account{"", int(owner.Uid), int(owner.Gid)}, Dir: filepath.Dir(file)}
+				e.Bin = filepath.Join(e.Dir, "bin")
+				e.remove()
 			}
 		}
 	}
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), accountPrefix+"*"))
+	if os.Getuid() == 0 {
+		sweepAccounts()
+	}
 	for _, dir := range dirs {
-		if dead(strings.TrimPrefix(filepath.Base(dir), accountPrefix)) {
-			removeTree(dir)
+		removeTree(dir)
+	}
+}
+
+func sweepAccounts() {
+	data, _ := os.ReadFile("/etc/passwd")
+	for _, line := range strings.Split(string(data), "\n") {
+		name, _, _ := strings.Cut(line, ":")
+		if pid, ok := strings.CutPrefix(name, accountPrefix); ok && dead(pid) {
+			removeAccount(name)
 		}
 	}
 }

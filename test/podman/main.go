@@ -43,6 +43,9 @@ func Main(m *testing.M) int {
 	return status
 }
 
+// Base is a directory that Main removes.
+func Base() (string, error) { return base() }
+
 // clean removes everything that this process made.
 func clean() error {
 	for _, e := range open() {

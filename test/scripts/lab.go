@@ -100,16 +100,12 @@ func SharedRelease(tb testing.TB, id string) *standin.Release {
 	return releases[id]
 }
 
-// programDir holds the bootlab program once it is built.
-var programDir string
-
 // binary is the bootlab program, built once.
 var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "bootlab-program-")
+	dir, err := podman.Base()
 	if err != nil {
 		return "", err
 	}
-	programDir = dir
 	out := filepath.Join(dir, "bootlab")
 	cmd := exec.Command("go", "build", "-o", out, "./cmd/bootlab")
 	cmd.Dir = checkout.Root()

@@ -10,11 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	status := podman.Main(m)
-	if programDir != "" {
-		os.RemoveAll(programDir)
-	}
-	os.Exit(status)
+	os.Exit(podman.Main(m))
 }
 
 // eachAccount runs a test as root and as an ordinary user.

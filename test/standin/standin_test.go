@@ -162,18 +162,14 @@ func TestTwoEtcdRendersShareThePodManifestAndNoAuthority(t *testing.T) {
 	}
 }
 
-func TestTheEtcdStandInRefuses(t *testing.T) {
-	s := newStage(t, "4.20", standin.Options{})
+// mistakes are calls and inputs that the etcd operator, or its stand-in alone,
+// refuses.
+func mistakes() map[string]mistake {
 	noMachines := strings.Replace(assets.InstallConfig, "  machineNetwork:\n  - cidr: 192.168.126.0/24\n", "", 1)
 	reserved := strings.Replace(assets.InstallConfig, "192.168.126.0", "192.0.2.0", 1)
 	noPlane := strings.Replace(assets.InstallConfig, "controlPlane:\n  name: master\n  replicas: 3\n", "", 1)
 	noStatus := strings.Replace(assets.Infrastructure, "  platformStatus:\n    type: None\n", "", 1)
-	for name, c := range map[string]struct {
-		file, text      string // put in place of a manifest
-		drop, add, swap string // done to the flags
-		status          int
-		says            string
-	}{
+	return map[string]mistake{
 		"a flag of another release":  {add: "--etcd-ca=x", status: 1, says: "unknown flag: --etcd-ca"},
 		"no etcd image":              {drop: "--etcd-image", status: 255, says: "missing required flag: --etcd-image"},
 		"an empty etcd image":        {swap: "--etcd-image=", status: 255, says: "missing required flag: --etcd-image"},
@@ -188,7 +184,19 @@ func TestTheEtcdStandInRefuses(t *testing.T) {
 		"no control plane":           {file: "cluster-config.yaml", text: assets.ClusterConfig(noPlane), status: 255, says: "unrecognized data structure in controlPlane field"},
 		"no platform status":         {file: "cluster-infrastructure-02-config.yml", text: noStatus, status: 2, says: "panic: "},
 		"a file of another kind":     {file: "cluster-network-02-config.yml", text: assets.Infrastructure, status: 1, says: "stand-in: "},
-	} {
+	}
+}
+
+type mistake struct {
+	file, text      string // put in place of a manifest
+	drop, add, swap string // done to the flags
+	status          int
+	says            string
+}
+
+func TestTheEtcdStandInRefuses(t *testing.T) {
+	s := newStage(t, "4.20", standin.Options{})
+	for name, c := range mistakes() {
 		t.Run(name, func(t *testing.T) {
 			if err := assets.Write(s.assets); err != nil {
 				t.Fatal(err)

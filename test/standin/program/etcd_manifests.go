@@ -9,11 +9,13 @@ import (
 
 // pod is the static pod of the member, in the operator's names and places.
 func (m member) pod() string {
-	resources, certs := "/etc/ssl/etcd/", "/etc/ssl/etcd/etcd-all-certs/"
 	return strings.NewReplacer(
-		"IMAGE", m.image, "HOST", m.host, "RESOURCES/", resources, "CERTS/", certs,
+		"IMAGE", m.image, "HOST", m.host, "RESOURCES/", "/etc/ssl/etcd/", "CERTS/", "/etc/ssl/etcd/etcd-all-certs/",
 		"ADDRESS", bracketed(m.address), "LISTEN", m.listen,
-	).Replace(`apiVersion: v1
+	).Replace(memberPod)
+}
+
+const memberPod = `apiVersion: v1
 kind: Pod
 metadata:
   name: etcd-bootstrap-member
@@ -57,8 +59,7 @@ spec:
   - name: data-dir
     hostPath:
       path: /var/lib/etcd
-`)
-}
+`
 
 func bracketed(address string) string {
 	if strings.Contains(address, ":") {
