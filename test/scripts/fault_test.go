@@ -122,9 +122,9 @@ func TestTheUsualFailuresAreExplained(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatPodmanLosesIsNotTakenForOne: on a busy machine podman now and
+// TestAnAnswerThatPodmanLosesIsAskedForAgain: on a busy machine podman now and
 // then ends with status 0 and has lost what a short container printed.
-func TestAnAnswerThatPodmanLosesIsNotTakenForOne(t *testing.T) {
+func TestAnAnswerThatPodmanLosesIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	for lost := 1; lost <= 3; lost++ {
 		t.Run(fmt.Sprint("answer ", lost), func(t *testing.T) {
@@ -133,12 +133,6 @@ func TestAnAnswerThatPodmanLosesIsNotTakenForOne(t *testing.T) {
 			calls := filepath.Join(l.Env.Dir, "tmp", "calls")
 			l.Wrap(t, "podman", fmt.Sprintf(`[ "$1" != run ] || echo >> %[1]s
 if [ "$1" = run ] && [ "$(wc -l < %[1]s)" = %[2]d ]; then "$REAL" "$@" > /dev/null; else exec "$REAL" "$@"; fi`, calls, lost))
-			if r := l.Run(t, "release-info.sh"); r.Status != 0 && r.Status != 3 && r.Status != 1 {
-				t.Errorf("status %d:\n%s", r.Status, r.All)
-			} else if r.Status == 0 {
-				allGood(t, l, stage(t, "release-info"))
-				return
-			}
 			l.Must(t, "release-info.sh")
 			allGood(t, l, stage(t, "release-info"))
 		})

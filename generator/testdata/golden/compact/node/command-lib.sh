@@ -70,6 +70,8 @@ run_to() { # FILE COMMAND...
   if ! show " > $1" "${@:2}"; then return; fi
   mkdir --parents "$(dirname -- "$1")"
   attempt "${@:2}" > "$1.tmp"
+  # podman 4.3 now and then loses what a short container printed: ask again.
+  [[ -s $1.tmp ]] || attempt "${@:2}" > "$1.tmp"
   mv --force -- "$1.tmp" "$1"
 }
 

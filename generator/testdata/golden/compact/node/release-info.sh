@@ -116,9 +116,11 @@ overrides_are_known() {
 }
 
 release_image_agrees() {
-  local answer listed
+  local answer='' listed tries
   listed="$(jq --raw-output '.spec.tags[] | select(.name == "etcd").from.name' release-info/image-references)" || return 1
-  answer="$(podman run --quiet --rm --net=none "$(< release-info/digest)" image etcd)" || return 1
+  for ((tries = 0; tries < 3; tries++)); do # podman may lose a short answer
+    [[ -n ${answer} ]] || answer="$(podman run --quiet --rm --net=none "$(< release-info/digest)" image etcd)" || return 1
+  done
   echo "image etcd: ${answer}"
   [[ -n ${answer} && ${answer} == "${listed}" ]]
 }
