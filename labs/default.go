@@ -43,9 +43,12 @@ func (l *loading) fillDefaults() {
 		lab.Platform.None = &struct{}{}
 	}
 	l.defaultMachines()
+	l.text("additionalTrustBundlePolicy", &lab.AdditionalTrustBundlePolicy, TrustPolicies[0])
 	if len(lab.Images) == 0 {
 		lab.Images = nil
 	}
+	lab.ImageDigestSources = withoutEmpty(lab.ImageDigestSources)
+	lab.ImageContentSources = withoutEmpty(lab.ImageContentSources)
 }
 
 func (l *loading) text(path string, field *string, value string) {

@@ -35,6 +35,8 @@ func TestLoadFillsInEveryDefault(t *testing.T) {
 				master("master-2", "192.168.126.22", "52:54:00:45:c8:ed"),
 			},
 		},
+		AdditionalTrustBundlePolicy: "Proxyonly",
+
 		Dir: ".",
 	}
 	if got := mustLoad(t, minimal); !reflect.DeepEqual(got, want) {

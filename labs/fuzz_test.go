@@ -51,7 +51,11 @@ func FuzzLoadLab(f *testing.F) {
 		f.Add([]byte(keyComment.ReplaceAllString(string(text), "$1$2")))
 	}
 	for _, rest := range []string{"sshKey: " + publicKey + " $(x) \"y\"\n", "sshKey: key.pub\npullSecret: pull-secret.json\n",
-		"compute: [~]\nmachines: {masters: [~, ~, ~]}\n", "images: {etcd: quay.io/a/b}\n", "? [a]\n: b\n", "a: &a [*a]\n", "x: [1\n", "\ttopology: ha\n"} {
+		"compute: [~]\nmachines: {masters: [~, ~, ~]}\n", "images: {etcd: quay.io/a/b}\n",
+		"proxy: {httpProxy: 'http://u:p%24@p.test:1/', httpsProxy: 'https://[::1]:1', noProxy: '.a.test,::1,10.0.0.0/8'}\nadditionalTrustBundle: additional-ca.pem\n",
+		"imageDigestSources:\n- {source: quay.io/a, mirrors: [m.test:5000, m.test/b]}\n- source: quay.io/a\n  mirrors: []\n",
+		"imageContentSources: [{source: quay.io, mirrors: [m.test]}]\nadditionalTrustBundlePolicy: Always\n",
+		"? [a]\n: b\n", "a: &a [*a]\n", "x: [1\n", "\ttopology: ha\n"} {
 		f.Add([]byte(minimal + rest))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -88,7 +92,7 @@ func mustStayTheSame(t *testing.T, lab *Lab, c *Catalog) {
 		t.Fatal(err)
 	}
 	// What is absent is written as empty; given as empty it is refused.
-	for _, absent := range []string{"pullSecret: \"\"\n", "sshKey: \"\"\n"} {
+	for _, absent := range []string{"pullSecret: \"\"\n", "sshKey: \"\"\n", "additionalTrustBundle: \"\"\n"} {
 		text = []byte(strings.Replace(string(text), absent, "", 1))
 	}
 	written, ps := LoadLabFS(labFiles(string(text)), ".", c)

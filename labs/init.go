@@ -131,8 +131,8 @@ func (w *labWriter) items(t reflect.Type, path, indent string) {
 func (w *labWriter) value(key, path, indent string, value reflect.Value, field Field) {
 	text := ""
 	switch {
-	case value.IsZero() && value.Kind() == reflect.Map && field.Example != "":
-		text = key + ":\n  " + field.Example
+	case value.IsZero() && (value.Kind() == reflect.Map || value.Kind() == reflect.Slice) && field.Example != "":
+		text = key + ":\n  " + strings.ReplaceAll(strings.TrimSpace(field.Example), "\n", "\n  ")
 	case value.IsZero() && field.Example != "":
 		text = key + ": " + field.Example
 	default:

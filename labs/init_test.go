@@ -54,10 +54,12 @@ func TestInitShowsTheDefaultsThatCount(t *testing.T) {
 			all := keyComment.ReplaceAllString(mustComment(t, e.Name, "mylab"), "$1$2")
 			all = strings.Replace(all, "~/.ssh/id_ed25519.pub", "key.pub", 1)
 			got, want := mustLoad(t, all), withName(t, e.Name, "mylab")
-			if got.SSHKey == "" || got.PullSecret == "" || len(got.Images) != 1 {
+			if got.SSHKey == "" || got.PullSecret == "" || len(got.Images) != 1 || !got.Proxy.Set() ||
+				len(got.ImageDigestSources) != 1 || got.AdditionalTrustBundle == "" {
 				t.Errorf("an example value is not there: %+v", got)
 			}
 			got.SSHKey, got.PullSecret, got.Images = want.SSHKey, want.PullSecret, want.Images
+			got.Proxy, got.ImageDigestSources, got.AdditionalTrustBundle = want.Proxy, want.ImageDigestSources, want.AdditionalTrustBundle
 			if len(got.Machines.Masters)+len(want.Machines.Masters) == 0 {
 				got.Machines.Masters = want.Machines.Masters
 			}

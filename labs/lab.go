@@ -1,5 +1,10 @@
 package labs
 
+import (
+	"reflect"
+	"strings"
+)
+
 // Lab is one lab.yaml. Keys that install-config.yaml has too carry its names
 // and mean the same; the others (release, topology, machines, images) are ours.
 // After [LoadLab] every default is filled in.
@@ -20,6 +25,14 @@ type Lab struct {
 	// SSHKey is one authorized_keys line. lab.yaml may name a file ending in
 	// .pub instead; loading puts its content here.
 	SSHKey string `yaml:"sshKey"`
+	Proxy  Proxy  `yaml:"proxy,omitempty"`
+	// ImageDigestSources and ImageContentSources exclude each other; see
+	// [Lab.ImageSources].
+	ImageDigestSources  []ImageSource `yaml:"imageDigestSources"`
+	ImageContentSources []ImageSource `yaml:"imageContentSources"`
+	// AdditionalTrustBundle is the path of a file, as PullSecret is.
+	AdditionalTrustBundle       string `yaml:"additionalTrustBundle"`
+	AdditionalTrustBundlePolicy string `yaml:"additionalTrustBundlePolicy"` // one of TrustPolicies
 	// Images maps payload names to pull specs that replace the release's own.
 	Images map[string]string `yaml:"images"`
 
@@ -92,6 +105,30 @@ type Machine struct {
 	CPUs    int    `yaml:"cpus"`
 	Memory  int    `yaml:"memory"` // MiB
 	Disk    int    `yaml:"disk"`   // GiB
+}
+
+// Has says whether the lab has a value under a key of lab.yaml, as proxy or
+// proxy.httpProxy.
+func (l *Lab) Has(key string) bool {
+	v := valueAt(reflect.ValueOf(l).Elem(), key)
+	return v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0)
+}
+
+// valueAt finds the field under a key; it is not valid when there is none.
+func valueAt(v reflect.Value, key string) reflect.Value {
+	for _, name := range strings.Split(key, ".") {
+		at := -1
+		for i := 0; v.Kind() == reflect.Struct && i < v.NumField() && at < 0; i++ {
+			if yamlName(v.Type().Field(i)) == name {
+				at = i
+			}
+		}
+		if at < 0 {
+			return reflect.Value{}
+		}
+		v = v.Field(at)
+	}
+	return v
 }
 
 // Domain is the cluster's own domain, metadata.name in baseDomain.

@@ -43,7 +43,7 @@ func labFiles(lab string) fstest.MapFS {
 	out := fstest.MapFS{"directory": {Mode: fs.ModeDir | 0o755}}
 	for name, text := range map[string]string{
 		"lab.yaml":         lab,
-		"pull-secret.json": `{"auths": {"quay.io": {"auth": "dXNlcjpwYXNzd29yZA=="}, "r.test/x": {"credsStore": "pass"}}}`,
+		"pull-secret.json": `{"auths": {"quay.io": {"auth": "dXNlcjpwYXNzd29yZA=="}, "r.test/x": {"credsStore": "pass"}, "mirror.bootlab.test:5000": {"credsStore": "pass"}}}`,
 		"not.json":         `auths: {}`,
 		"no-auths.json":    `{"auths": {}}`,
 		"no-auth.json":     `{"auths": {"quay.io": {"auth": "dXNlcjpwYXNzd29yZA=="}, "r.test": {}, "s.test": null}}`,
@@ -52,6 +52,15 @@ func labFiles(lab string) fstest.MapFS {
 		"private.pub":      "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjE\n",
 		"other.pub":        "hello\n",
 		"two.pub":          publicKey + " one\n" + publicKey + " two\n",
+
+		"additional-ca.pem": "the CA of the mirrors\n" + additionalCA + "\n\n",
+		"two-cas.pem":       additionalCA + "# and another\n" + additionalCA,
+		"server.pem":        serverCertificate,
+		"behind.pem":        additionalCA + "this is no certificate\n",
+		"key.pem":           additionalCA + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+		"other.pem":         "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+		"broken.pem":        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+		"empty.pem":         " \n",
 	} {
 		out[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o600}
 	}

@@ -20,6 +20,8 @@ var (
 	pullSecretKey   = regexp.MustCompile(`^\s*["']?pullSecret["']?\s*:(.*)$`)
 	pullSecretPath  = regexp.MustCompile(`^\s*("[^{}"]{0,255}"|'[^{}']{0,255}'|[^{}|>"'\s][^{}|>"']{0,255})?\s*(#.*)?$`)
 	topLevelKey     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*:(\s|$)`)
+	proxyKey        = regexp.MustCompile(`(?i)\b(https?_?|all_?|)proxy["']?\s*[:=]`)
+	urlLogin        = regexp.MustCompile(`://[^\s"']*@`)
 	registryLogin   = regexp.MustCompile(`\b(auths?|credsStore|identitytoken)["']?\s*:`)
 	publicPart      = regexp.MustCompile(`(^|[\s"'])AAAA[A-Za-z0-9+/=]*`)
 	base64Run       = regexp.MustCompile(`[A-Za-z0-9+=]{33,}`)
@@ -28,9 +30,9 @@ var (
 )
 
 // secretLines finds the lines, 1-based, that may hold a secret: private keys,
-// a pull secret's JSON, long base64.
+// a pull secret's JSON, a proxy's login, long base64.
 func secretLines(lines []string) map[int]bool {
-	out := map[int]bool{}
+	out := proxyLines(lines)
 	inKey, inPullSecret := false, false
 	for i, line := range lines {
 		if privateKeyBegin.MatchString(line) {
@@ -51,10 +53,37 @@ func secretLines(lines []string) map[int]bool {
 	return out
 }
 
+// proxyLines finds the lines of a proxy's URL when a login may stand in it: all
+// from a key that ends in proxy to the next key at the left, if there is an @
+// among them. A password may hold what begins a new line.
+func proxyLines(lines []string) map[int]bool {
+	out := map[int]bool{}
+	begin := -1
+	end := func(i int) {
+		if begin >= 0 && strings.Contains(strings.Join(lines[begin:i], ""), "@") {
+			for at := begin; at < i; at++ {
+				out[at+1] = true
+			}
+		}
+		begin = -1
+	}
+	for i, line := range lines {
+		if topLevelKey.MatchString(line) {
+			end(i)
+		}
+		if begin < 0 && proxyKey.MatchString(line) {
+			begin = i
+		}
+	}
+	end(len(lines))
+	return out
+}
+
 // looksSecret says whether a text may hold a secret. Digests have no upper
 // case, and what is public in an SSH key begins with AAAA.
 func looksSecret(text string) bool {
-	if registryLogin.MatchString(text) || strings.Contains(text, "PRIVATE KEY-----") {
+	if registryLogin.MatchString(text) || strings.Contains(text, "PRIVATE KEY-----") ||
+		urlLogin.MatchString(strings.ReplaceAll(text, "@sha256:", "")) {
 		return true
 	}
 	for _, run := range base64Run.FindAllString(publicPart.ReplaceAllString(text, ""), -1) {
@@ -91,23 +120,30 @@ func (l *loading) validatePullSecret() {
 		return
 	}
 	p := Problem{Path: path, Allowed: "the path of a file that holds the pull secret"}
-	switch {
-	case looksSecret(name) || strings.ContainsAny(name, "{}"):
+	if looksSecret(name) || strings.ContainsAny(name, "{}") {
 		p.Message = "the secret itself stands here"
 		p.Hint = "save it to a file, and write the file's path here"
-	default:
-		p.Message = badPath(name)
-	}
-	if p.Message != "" {
 		l.report(p)
 		return
 	}
+	if data, ok := l.readNamed(p, name); ok {
+		l.validateLogins(path, data)
+	}
+}
+
+// readNamed reads a file that lab.yaml names. The problem is what is reported,
+// with the rest filled in, when the name is no path.
+func (l *loading) readNamed(p Problem, name string) (data []byte, ok bool) {
+	if p.Message = badPath(name); p.Message != "" {
+		l.report(p)
+		return nil, false
+	}
 	data, err := l.read(name)
 	if err != nil {
-		l.report(Problem{Path: path, Message: quote(name) + ": " + plainError(err), Hint: "a path that does not begin with / or ~/ begins where lab.yaml is"})
-		return
+		l.report(Problem{Path: p.Path, Message: quote(name) + ": " + plainError(err), Hint: "a path that does not begin with / or ~/ begins where lab.yaml is"})
+		return nil, false
 	}
-	l.validateLogins(path, data)
+	return data, true
 }
 
 // badPath says why a text is refused as a path; empty when it is not.
@@ -171,6 +207,7 @@ func (l *loading) validateLogins(path string, data []byte) {
 	if l.lab.Release.Distribution == "ocp" && host != "" && !logsInto(registries, host) {
 		l.report(Problem{Path: path, Warning: true, Message: "the file has no login for " + quote(host) + ", where release.image is"})
 	}
+	l.warnOfMirrorLogins(path, registries)
 }
 
 // isLogin says whether a text is base64 of USER:PASSWORD.

@@ -35,7 +35,7 @@ func TestValidatePullSecret(t *testing.T) {
 			minimal + `pullsecret: '{"auths": {"quay.io": {"auth": "c2VjcmV0OnNlY3JldA=="}}}'
 `,
 			`lab.yaml:4: pullsecret: is not a key that is known here
-  allowed: apiVersion, baseDomain, compute, controlPlane, images, machines, metadata, networking, platform, pullSecret, release, sshKey, topology
+  allowed: additionalTrustBundle, additionalTrustBundlePolicy, apiVersion, baseDomain, compute, controlPlane, imageContentSources, imageDigestSources, images, machines, metadata, networking, platform, proxy, pullSecret, release, sshKey, topology
   hint: did you mean pullSecret?`,
 		},
 		{

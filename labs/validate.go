@@ -30,6 +30,9 @@ func (l *loading) validate() {
 	l.validateMachines()
 	l.validatePullSecret()
 	l.validateSSHKey()
+	l.validateProxy()
+	l.validateImageSources()
+	l.validateTrustBundle()
 	l.validateImages()
 }
 

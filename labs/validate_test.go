@@ -258,7 +258,7 @@ func TestLoadRefusesWhatIsNoLab(t *testing.T) {
 `,
 			`lab.yaml:4: baseDomian: is not a key that is known here
      4 | baseDomian: x
-  allowed: apiVersion, baseDomain, compute, controlPlane, images, machines, metadata, networking, platform, pullSecret, release, sshKey, topology
+  allowed: additionalTrustBundle, additionalTrustBundlePolicy, apiVersion, baseDomain, compute, controlPlane, imageContentSources, imageDigestSources, images, machines, metadata, networking, platform, proxy, pullSecret, release, sshKey, topology
   hint: did you mean baseDomain?`,
 		},
 		{
@@ -339,7 +339,7 @@ topology: ha
 }
 
 func TestLoadRefusesWhatIsNoDocument(t *testing.T) {
-	const keys = "\n  allowed: apiVersion, baseDomain, compute, controlPlane, images, machines, metadata, networking, platform, pullSecret, release, sshKey, topology"
+	const keys = "\n  allowed: additionalTrustBundle, additionalTrustBundlePolicy, apiVersion, baseDomain, compute, controlPlane, imageContentSources, imageDigestSources, images, machines, metadata, networking, platform, proxy, pullSecret, release, sshKey, topology"
 	checkLabs(t, []labCase{
 		{"a list is refused", "- a\n", "lab.yaml:1: the document is a list\n     1 | - a\n  allowed: a mapping"},
 		{"a word is refused", "hello", "lab.yaml:1: the document is text\n     1 | hello\n  allowed: a mapping"},
