@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -165,7 +166,14 @@ func (c *Catalog) validateStage(s *Stage, complain func(string, ...any)) {
 	if !slices.Contains(Kinds, s.Kind) {
 		complain("kind %q is none of %s", s.Kind, strings.Join(Kinds, ", "))
 	}
-	eachSpan(s, func(at string, sp Span) {
+	each(s, func(at string, when Condition) {
+		for _, key := range append(slices.Clone(when.With), when.Without...) {
+			if !valueAt(reflect.ValueOf(Lab{}), key).IsValid() {
+				complain("%s: lab.yaml has no key %q", at, key)
+			}
+		}
+	})
+	each(s, func(at string, sp Span) {
 		for _, release := range []string{sp.Since, sp.Until} {
 			if release != "" && age(release) < 0 {
 				complain("%s: release %q is not known", at, release)

@@ -79,6 +79,7 @@ var mistakes = map[string]struct {
 	want string
 }{
 	"an id is not the file's name":    {func(c *Catalog) { c.Stage("render-api").ID = "api" }, `stages/api.yaml: id is "api", the file is render-api.yaml`},
+	"a condition names no key":        {func(c *Catalog) { c.Stage("render-api").Checks[0].When.With = []string{"proxy.ftp"} }, `lab.yaml has no key "proxy.ftp"`},
 	"a stage stands twice":            {func(c *Catalog) { c.Stages[7] = c.Stages[6] }, "stands twice in the order"},
 	"a title is missing":              {func(c *Catalog) { c.Stage("render-api").Title = "" }, "stages/render-api.yaml: title is required"},
 	"a reason is blank":               {func(c *Catalog) { c.Stage("render-api").Why = " \n" }, "stages/render-api.yaml: why is required"},
@@ -89,7 +90,7 @@ var mistakes = map[string]struct {
 	"an option ends with no release":  {func(c *Catalog) { c.Stage("render-cvo").Run.Options[0].Until = "5" }, `release "5" is not known`},
 	"a check begins with no release":  {func(c *Catalog) { c.Stage("render-mco").Checks[0].Since = "4.99" }, `render-mco.pod-image: release "4.99" is not known`},
 	"a hint is empty":                 {func(c *Catalog) { c.Stage("render-mco").Checks[0].Hint = "" }, "text render-mco.checks.pod-image.hint is empty"},
-	"an expectation is blank":         {func(c *Catalog) { c.Stage("render-mco").Checks[1].Expect = " " }, "text render-mco.checks.pod-placed.expect is empty"},
+	"an expectation is blank":         {func(c *Catalog) { c.Stage("render-mco").Checks[1].Expect = " " }, "text render-mco.checks.pod-image-of-release.expect is empty"},
 	"a cause is empty":                {func(c *Catalog) { c.Stage("render-mco").Failures[0].Cause = "" }, "text render-mco.failures.missing-file.cause is empty"},
 	"an answer is empty":              {func(c *Catalog) { c.Stage("render-mco").Questions[0].Answer = "" }, "text render-mco.questions.another-subcommand.answer is empty"},
 	"a stage spoils one that is none": {func(c *Catalog) { c.Stage("render-mco").Invalidates[0].Stage = "cvo-overrides" }, `invalidates "cvo-overrides", which is no stage`},
@@ -242,6 +243,43 @@ func TestResolveDecidesDistributionAndTopology(t *testing.T) {
 	kept := p.Stage("render-mco").Checks
 	if len(kept) != len(s.Checks)-2 || kept[0].ID != s.Checks[1].ID || kept[1].ID != s.Checks[3].ID {
 		t.Errorf("kept are %d of %d checks, first %s and %s", len(kept), len(s.Checks), kept[0].ID, kept[1].ID)
+	}
+}
+
+func TestResolveDecidesByTheKeysOfTheLab(t *testing.T) {
+	c := clone(Builtin())
+	s := c.Stage("render-mco")
+	s.Checks[0].When = Condition{With: []string{"imageDigestSources", "proxy.httpsProxy"}}
+	s.Checks[1].When = Condition{Without: []string{"proxy"}}
+	for _, tc := range []struct {
+		lab            Lab
+		first, second  bool
+		registryDiffer int
+	}{
+		{Lab{}, false, true, 0},
+		{Lab{ImageDigestSources: []ImageSource{}}, false, true, 0},
+		{Lab{ImageDigestSources: []ImageSource{{Source: "r.test"}}}, true, true, 1},
+		{Lab{Proxy: Proxy{HTTPProxy: "http://p.test"}}, false, false, 1},
+		{Lab{Proxy: Proxy{HTTPSProxy: "http://p.test"}, AdditionalTrustBundle: "ca.pem"}, true, false, 2},
+	} {
+		tc.lab.Release = ReleaseRef{Distribution: "okd", Version: "main"}
+		p, err := c.Resolve(&tc.lab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := map[string]bool{}
+		for _, check := range p.Stage("render-mco").Checks {
+			kept[check.ID] = true
+		}
+		if kept[s.Checks[0].ID] != tc.first || kept[s.Checks[1].ID] != tc.second {
+			t.Errorf("%+v: kept are %v", tc.lab, kept)
+		}
+		if n := len(p.Stage("render-mco").Differs) - len(s.Differs); n != tc.registryDiffer {
+			t.Errorf("%+v: %d differences of registries", tc.lab, n)
+		}
+		if n := len(p.Stage("make-pki").Differs) - len(c.Stage("make-pki").Differs); n > 0 {
+			t.Errorf("%+v: a script that calls no podman has differences of registries", tc.lab)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type Check struct {
 	Line      *LineCheck      `yaml:"line"`
 	Value     *ValueCheck     `yaml:"value"`
 	Images    *PresentCheck   `yaml:"images"`
+	Payload   *PresentCheck   `yaml:"payload"`
 	Chain     *ChainCheck     `yaml:"chain"`
 	KeyPair   *PresentCheck   `yaml:"keyPair"`
 	Subject   *SubjectCheck   `yaml:"subject"`
@@ -32,6 +33,7 @@ type Check struct {
 	Usage     *UsageCheck     `yaml:"usage"`
 	Fresh     *FreshCheck     `yaml:"fresh"`
 	Bundle    *BundleCheck    `yaml:"bundle"`
+	Agree     *PresentCheck   `yaml:"agree"`
 	Predicate *PredicateCheck `yaml:"predicate"`
 }
 
@@ -39,8 +41,11 @@ type Check struct {
 // script's settings. A pattern that matches nothing fails.
 
 // PresentCheck: every path is a file that is not empty. As Absent: none is
-// there. As Images: no image reference in the files is empty. As KeyPair: each
-// path is a certificate X.crt (or a public key X.pub) that belongs to X.key.
+// there. As Images: no image reference in the files is empty. As Payload: every
+// image in the files is one of the release, or one that lab.yaml puts in the
+// place of one. As KeyPair: each path is a certificate X.crt (or a public key
+// X.pub) that belongs to X.key. As Agree: no two of the files set one object
+// differently.
 type PresentCheck struct {
 	Paths []string `yaml:"paths"`
 }

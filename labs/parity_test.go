@@ -240,6 +240,8 @@ func inWords(w Condition) string {
 	parts.given("distribution", w.Distribution)
 	parts.given("topology", strings.Join(w.Topology, ", "))
 	parts.given("platforms", strings.Join(w.Platforms, ", "))
+	parts.given("keys of lab.yaml", strings.Join(w.With, ", "))
+	parts.given("no keys of lab.yaml", strings.Join(w.Without, ", "))
 	if len(parts) == 0 {
 		return ""
 	}
@@ -798,7 +800,7 @@ func swapFirst[T any](list []T)      { list[0], list[1] = list[1], list[0] }
 // notCompared are the fields of a stage that the oracle does not have, because
 // they are words or belong to the lab; all others must be compared.
 var notCompared = map[string]bool{
-	"ID": true, "Script": true, "Kind": true, "Places": true, "Aside": true, "Model": true, "Title": true, "Why": true, "Log": true, "Needs": true,
+	"ID": true, "Script": true, "Arguments": true, "Kind": true, "Places": true, "Aside": true, "Seconds": true, "Model": true, "Title": true, "Why": true, "Log": true, "Needs": true,
 	"Reads": true, "Before": true, "After": true, "Outputs": true, "Invalidates": true, "Checks": true, "Failures": true,
 	"Questions": true, "Exercises": true, "Differs": true, "Links": true, "Source": true,
 }

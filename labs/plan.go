@@ -36,6 +36,9 @@ func (c *Catalog) Resolve(lab *Lab) (*Plan, error) {
 		}
 		mine := &Stage{}
 		cut(reflect.ValueOf(mine).Elem(), reflect.ValueOf(s).Elem(), keep)
+		if slices.Contains(mine.Needs, "podman") {
+			mine.Differs = append(mine.Differs, p.Bootkube.Registries...)
+		}
 		p.Stages = append(p.Stages, mine)
 	}
 	return p, nil
@@ -48,7 +51,9 @@ func (w Condition) possible(lab *Lab) bool {
 		!w.ClusterProfile &&
 		(w.Distribution == "" || w.Distribution == lab.Release.Distribution) &&
 		(len(w.Topology) == 0 || slices.Contains(w.Topology, lab.Topology)) &&
-		len(w.Platforms) == 0
+		len(w.Platforms) == 0 &&
+		(len(w.With) == 0 || slices.ContainsFunc(w.With, lab.Has)) &&
+		!slices.ContainsFunc(w.Without, lab.Has)
 }
 
 // cut copies a struct deeply and leaves out the list items that do not hold.
@@ -113,14 +118,15 @@ func (p *Plan) ImageVariable(payload string) string {
 }
 
 // Writer is the stage that has a file among its outputs, the last one before
-// the given stage; nil when no stage does.
+// the given stage, and one that stands aside only where no other does; nil when
+// no stage does.
 func (p *Plan) Writer(file string, before *Stage) *Stage {
 	var writer *Stage
 	for _, s := range p.Stages {
 		if s == before {
 			break
 		}
-		if s.writes(file) {
+		if s.writes(file) && (writer == nil || !s.Aside) {
 			writer = s
 		}
 	}

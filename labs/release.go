@@ -34,6 +34,9 @@ type Bootkube struct {
 	AssetVolume string   `yaml:"assetVolume"`
 	ImageFor    string   `yaml:"imageFor"`
 	Mkdir       []string `yaml:"mkdir"`
+	// Registries are the differences of every script that calls podman: how it is
+	// led to the registries of the lab.
+	Registries []Difference `yaml:"registries"`
 	// Variables are shell variables that flags refer to.
 	Variables []Variable `yaml:"variables"`
 	// Images are the shell variables that hold image references.

@@ -21,12 +21,18 @@ type Stage struct {
 	// Script is the script that does the stage, when it is not ID.sh: two
 	// stages of bootkube.sh may share one script.
 	Script string `yaml:"script"`
+	// Arguments are what Script is called with to do this stage.
+	Arguments string `yaml:"arguments"`
 	// Kind is one of Kinds.
 	Kind string `yaml:"kind"`
 	Span `yaml:",inline"`
 	When Condition `yaml:"when"`
 	// Places lists where the script makes sense: rehearsal, lab. Empty is both.
 	Places []Place `yaml:"places"`
+
+	// Seconds is how long the stage usually takes once its images are there,
+	// rounded up.
+	Seconds int `yaml:"seconds"`
 
 	// Aside: the stages that follow do not need this one.
 	Aside bool `yaml:"aside"`
@@ -61,7 +67,8 @@ type Stage struct {
 	After   []Note   `yaml:"after"`
 	Outputs []File   `yaml:"outputs"`
 	Markers []Marker `yaml:"markers"`
-	// SkipIf is a marker that makes bootkube.sh leave the stage out.
+	// SkipIf is a marker that makes bootkube.sh leave the stage out, or, for a
+	// stage of the lab's own, says that another has made the same results.
 	SkipIf string `yaml:"skipIf"`
 	// Invalidates are the stages whose results a repetition of this one spoils.
 	Invalidates []Invalidation `yaml:"invalidates"`
@@ -98,8 +105,8 @@ type Span struct {
 	Until string `yaml:"until"`
 }
 
-// Condition says when an item counts. Topology, distribution and platform are
-// decided when a lab is resolved; File, Dir and NotEmpty are asked when the
+// Condition says when an item counts. Topology, distribution, platform and keys
+// of lab.yaml are decided when a lab is resolved; File, Dir and NotEmpty are asked when the
 // script runs.
 type Condition struct {
 	File     string `yaml:"file"`     // this file is there
@@ -113,6 +120,10 @@ type Condition struct {
 	Distribution   string   `yaml:"distribution"` // okd or ocp
 	Topology       []string `yaml:"topology"`     // of Topologies
 	Platforms      []string `yaml:"platforms"`    // the installer's platform names
+	// With: lab.yaml sets one of these keys, as proxy or proxy.httpProxy.
+	// Without: it sets none of these.
+	With    []string `yaml:"with"`
+	Without []string `yaml:"without"`
 }
 
 // Container is a podman run of bootkube.sh. The options that every such run
@@ -271,6 +282,7 @@ type Difference struct {
 	What string `yaml:"what"`
 	Why  string `yaml:"why"`
 	Span `yaml:",inline"`
+	When Condition `yaml:"when"`
 	// Places: empty is both.
 	Places []Place `yaml:"places"`
 }
@@ -287,6 +299,14 @@ func (s *Stage) ScriptName() string {
 		return s.Script + ".sh"
 	}
 	return s.ID + ".sh"
+}
+
+// Call is how the script is called to do the stage.
+func (s *Stage) Call() string {
+	if s.Arguments == "" {
+		return s.ScriptName()
+	}
+	return s.ScriptName() + " " + s.Arguments
 }
 
 // In says whether the stage's script makes sense in a place.

@@ -95,8 +95,8 @@ func itemID(v reflect.Value, i int) string {
 	return strconv.Itoa(i)
 }
 
-// eachSpan calls visit for every since/until below the stage.
-func eachSpan(s *Stage, visit func(at string, sp Span)) {
+// each calls visit for every item of a type, as Span, below the stage.
+func each[T any](s *Stage, visit func(at string, item T)) {
 	var walk func(v reflect.Value, at string)
 	walk = func(v reflect.Value, at string) {
 		switch v.Kind() {
@@ -109,8 +109,8 @@ func eachSpan(s *Stage, visit func(at string, sp Span)) {
 				walk(v.Index(i), at+"."+itemID(v.Index(i), i))
 			}
 		case reflect.Struct:
-			if sp, ok := v.Interface().(Span); ok {
-				visit(at, sp)
+			if item, ok := v.Interface().(T); ok {
+				visit(at, item)
 				return
 			}
 			for i := 0; i < v.NumField(); i++ {
