@@ -11,22 +11,23 @@ import (
 // checkCall is a check as the script's verify calls it.
 type checkCall struct {
 	labs.Check
-	Call string // function of check-lib.sh and its arguments
-	Only string // shell test under which the check counts; empty is always
+	Call   string // function of a library and its arguments
+	Unless string // shell test under which the check does not count; empty is never
 }
 
-// condition is the shell test for what only a running script can see; empty
-// when there is nothing to ask.
-func condition(w labs.Condition) string {
+// condition is the shell test for what only a running script can see, and its
+// contrary; both empty when there is nothing to ask.
+func condition(w labs.Condition) (is, isNot string) {
 	switch {
 	case w.File != "":
-		return "[[ -f " + shpath(w.File) + " ]]"
+		return "[[ -f " + shpath(w.File) + " ]]", "[[ ! -f " + shpath(w.File) + " ]]"
 	case w.Dir != "":
-		return "[[ -d " + shpath(w.Dir) + " ]]"
+		return "[[ -d " + shpath(w.Dir) + " ]]", "[[ ! -d " + shpath(w.Dir) + " ]]"
 	case w.NotEmpty != "":
-		return `[[ -n "$(ls -A ` + shpath(w.NotEmpty) + ` 2> /dev/null)" ]]`
+		listing := `"$(ls -A ` + shpath(w.NotEmpty) + ` 2> /dev/null)" ]]`
+		return "[[ -n " + listing, "[[ -z " + listing
 	}
-	return ""
+	return "", ""
 }
 
 // checkCalls makes the shell of every check's declaration.
@@ -37,7 +38,8 @@ func checkCalls(checks []labs.Check) ([]checkCall, error) {
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", c.ID, err)
 		}
-		out = append(out, checkCall{Check: c, Call: breakWords("    ", words), Only: condition(c.When)})
+		_, unless := condition(c.When)
+		out = append(out, checkCall{Check: c, Call: breakWords("    ", words), Unless: unless})
 	}
 	return out, nil
 }
@@ -50,7 +52,9 @@ func declarationWords(c *labs.Check) ([]string, error) {
 	}
 	switch d := decl.(type) {
 	case *labs.PresentCheck:
-		functions := map[string]string{"present": "present", "absent": "absent", "images": "images", "keyPair": "key_pair"}
+		functions := map[string]string{
+			"present": "present", "absent": "absent", "images": "images", "payload": "payload", "keyPair": "key_pair", "agree": "agree",
+		}
 		return append([]string{functions[name]}, shpaths(d.Paths)...), nil
 	case *labs.CountCheck:
 		return []string{"count", strconv.Itoa(d.AtLeast), shpath(d.Path)}, nil

@@ -85,7 +85,7 @@ func TestThePullSecretIsFoundWhereverLabYamlPutsIt(t *testing.T) {
 		"/etc/my secret.json": "/etc/my secret.json",
 		"~/it's.json":         "/home/me/it's.json",
 	} {
-		word := pullSecretFile(path, "..")
+		word := fileOfLab(path, "..")
 		out, err := exec.Command("bash", "-c", "OUT_DIR=/out HOME=/home/me; printf %s "+word).Output()
 		if err != nil || string(out) != want {
 			t.Errorf("%q became %q, want %q (%v)", path, out, want, err)

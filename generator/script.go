@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/template"
@@ -21,6 +22,8 @@ type scriptData struct {
 	Body     string
 	Settings []setting
 	Next     string
+	Dir      string        // where the script stands in the output
+	Sharing  []*scriptData // the stages that the script does, this one among them
 
 	CheckCalls   []checkCall
 	ImageLookups []labs.ImageVariable
@@ -155,25 +158,46 @@ func (d *scriptData) FlagNotes() []string {
 	return notes
 }
 
+// Directories are those that the stage makes before it copies.
+func (d *scriptData) Directories() string {
+	words := []string{}
+	for _, dir := range d.Mkdir {
+		words = append(words, shpath(dir))
+	}
+	return breakWords("  ", words)
+}
+
 // copyLine is a copy as a command of the script, and why it is made.
 type copyLine struct{ Why, Line string }
 
-// CopyLines are the stage's copies in bootkube's order.
+// staticPods is where the kubelet looks for manifests of static pods.
+const staticPods = "/etc/kubernetes/manifests/"
+
+// CopyLines are the stage's copies in bootkube's order, but that what the
+// kubelet starts comes last, when all that it mounts is there.
 func (d *scriptData) CopyLines() []copyLine {
-	var out []copyLine
+	var out, last []copyLine
 	for _, c := range d.Copies {
 		words := []string{"copy_files"}
 		if c.Recursive {
 			words = append(words, "--recursive")
 		}
-		words = append(words, shpath(c.From), shpath(c.To))
+		from := shpath(c.From)
+		if plainGlob.MatchString(c.From) && !plainWord.MatchString(c.From) {
+			from = "'" + c.From + "'" // the library matches it
+		}
+		words = append(words, from, shpath(c.To))
 		line := breakWords("  ", words)
-		if only := condition(c.When); only != "" {
+		if only, _ := condition(c.When); only != "" {
 			line = "if " + only + "; then\n    " + breakWords("    ", words) + "\n  fi"
 		}
-		out = append(out, copyLine{strings.TrimSpace(c.Why), line})
+		if c.To == staticPods {
+			last = append(last, copyLine{strings.TrimSpace(c.Why), line})
+		} else {
+			out = append(out, copyLine{strings.TrimSpace(c.Why), line})
+		}
 	}
-	return out
+	return append(out, last...)
 }
 
 // Commands are those the script needs, the libraries' own included.
@@ -256,8 +280,10 @@ func (d *scriptData) Model() string {
 }
 
 // Where says in words where the script runs.
-func (d *scriptData) Where() string {
-	if d.Place == labs.OnNode {
+func (d *scriptData) Where() string { return where(d.Place) }
+
+func where(place labs.Place) string {
+	if place == labs.OnNode {
 		return "on the bootstrap node"
 	}
 	return "rehearsal on this workstation"
@@ -299,15 +325,53 @@ type spoils struct {
 	Never               bool
 }
 
-// Spoils are the invalidations of the stages that this release has.
+// Spoils are the invalidations of the stages that this release has, and what
+// they spoil in their turn: a stage that must be repeated spoils again, but for
+// one that stands aside, which nobody need repeat.
 func (d *scriptData) Spoils() []spoils {
 	var out []spoils
-	for _, inv := range d.Invalidates {
-		if other := d.plan.Stage(inv.Stage); other != nil {
+	seen := map[string]bool{d.ID: true}
+	for queue := []*labs.Stage{d.Stage}; len(queue) > 0; queue = queue[1:] {
+		for _, inv := range queue[0].Invalidates {
+			other := d.plan.Stage(inv.Stage)
+			if other == nil || seen[other.ID] || !other.In(d.Place) {
+				continue
+			}
+			seen[other.ID] = true
 			out = append(out, spoils{other.Marker(), other.ScriptName(), inv.Why, inv.Never})
+			if !other.Aside {
+				queue = append(queue, other)
+			}
 		}
 	}
 	return out
+}
+
+// ReservedNames are those at the top of the asset directory that other stages
+// write to and this one does not, in lines that fit a script.
+func (d *scriptData) ReservedNames() string {
+	mine, names := map[string]bool{}, map[string]bool{}
+	for _, f := range d.Outputs {
+		mine[topName(f.Path)] = true
+	}
+	for _, s := range d.plan.Stages {
+		paths := append([]string{s.RemoveFirst}, s.Mkdir...)
+		for _, f := range s.Outputs {
+			paths = append(paths, f.Path)
+		}
+		for _, p := range paths {
+			if name := topName(p); plainWord.MatchString(name) && (name == d.ID || !mine[name]) {
+				names[name] = true
+			}
+		}
+	}
+	return strings.Join(fill(strings.Join(slices.Sorted(maps.Keys(names)), " "), textWidth), "\n  ")
+}
+
+// topName is what a path begins with; a path of the host begins with nothing.
+func topName(path string) string {
+	name, _, _ := strings.Cut(path, "/")
+	return name
 }
 
 // renderScript fills in one stage's template.
@@ -324,7 +388,7 @@ func renderScript(base *template.Template, source string, d *scriptData, all []s
 		return "", err
 	}
 	d.Body = body.String()
-	d.Settings = mentioned(all, d.Body)
+	d.Settings = mentioned(all, always, d.Body)
 	if err := t.ExecuteTemplate(&script, "script", d); err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"maps"
 	"net/netip"
 	"regexp"
 	"sort"
@@ -53,7 +54,8 @@ func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) 
 		}
 		list = append(list, setting{v.name, quoted, true})
 	}
-	return list, nil
+	registries, err := registrySettings(lab, place, labDir)
+	return append(list, registries...), err
 }
 
 // placeSettings are the values in which rehearsal and lab differ.
@@ -72,13 +74,14 @@ func placeSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
 		{"OUT_DIR", `"${SCRIPT_DIR%/*}"`, false},
 		{"ASSET_DIR", `"${OUT_DIR}/work/assets"`, true},
 		{"HOST_ROOT", `"${OUT_DIR}/work/host"`, true},
-		{"PULL_SECRET_FILE", pullSecretFile(lab.PullSecret, labDir), true},
+		{"PULL_SECRET_FILE", fileOfLab(lab.PullSecret, labDir), true},
+		{"IGNITION_FILE", fileOfLab("bootstrap.ign", labDir), true},
 	}
 }
 
-// pullSecretFile is the shell word for the pull secret's path: lab.yaml gives
-// it relative to itself, to the user's home or to the root. Nothing is read.
-func pullSecretFile(path, labDir string) string {
+// fileOfLab is the shell word for the path of a file such as the pull secret:
+// it is relative to lab.yaml, to the user's home or to the root. Nothing is read.
+func fileOfLab(path, labDir string) string {
 	prefix := ""
 	switch {
 	case path == "" || strings.HasPrefix(path, "/"):
@@ -105,12 +108,19 @@ func mentions(text string) map[string]bool {
 	return out
 }
 
-// mentioned keeps the settings that a script's text refers to.
-func mentioned(all []setting, text string) []setting {
+// mentioned keeps the settings that a script's text refers to, those that
+// others are made of, and those that are wanted in any case.
+func mentioned(all []setting, wanted map[string]bool, text string) []setting {
 	used := mentions(text)
+	keep := make([]bool, len(all))
+	for i := len(all) - 1; i >= 0; i-- { // a value refers to settings above it
+		if keep[i] = wanted[all[i].Name] || used[all[i].Name]; keep[i] {
+			maps.Copy(used, mentions(all[i].Quoted))
+		}
+	}
 	var out []setting
-	for _, s := range all {
-		if always[s.Name] || used[s.Name] {
+	for i, s := range all {
+		if keep[i] {
 			out = append(out, s)
 		}
 	}

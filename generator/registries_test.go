@@ -1,0 +1,141 @@
+package generator
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"bootlab/labs"
+	"bootlab/templates"
+)
+
+const registryKeys = `
+proxy: {httpProxy: "http://p.test:3128", httpsProxy: "http://p.test:3128", noProxy: .a.test}
+imageDigestSources:
+- source: r.test/a
+  mirrors: [m.test:5000/a, n.test]
+- source: r.test/a
+  mirrors: [n.test, o.test]
+additionalTrustBundle: ca.pem
+`
+
+// renderKeys makes the output of the default lab with more keys.
+func renderKeys(t *testing.T, keys string) map[string]File {
+	t.Helper()
+	dir := t.TempDir()
+	text := "metadata:\n  name: mylab\nbaseDomain: bootlab.test\n" + keys
+	certificate, err := os.ReadFile(filepath.Join("testdata", "ca.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"lab.yaml": []byte(text), "ca.pem": certificate} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lab, problems := labs.LoadLab(dir, labs.Builtin())
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := labs.Builtin().Resolve(lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := Render(plan, templates.FS, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]File{}
+	for _, f := range out.Files {
+		files[f.Path] = f
+	}
+	return files
+}
+
+// ofRegistries are the words that a lab without such keys has no use for. Hints
+// of usual failures name two of the variables.
+var ofRegistries = regexp.MustCompile(`PROXY_FOR|NO_PROXY|IMAGE_SOURCES|MIRRORS|CONTAINERS_REGISTRIES_CONF|SSL_CERT_DIR|TRUST_BUNDLE|image_sources|trustedCA|idms-file|icsp-file`)
+
+func TestALabWithoutProxyMirrorsAndCAHasNothingOfThem(t *testing.T) {
+	for name, f := range renderKeys(t, "") {
+		if word := ofRegistries.Find(f.Data); word != nil {
+			t.Errorf("%s holds %s", name, word)
+		}
+	}
+}
+
+func TestEveryScriptThatCallsPodmanReachesTheRegistries(t *testing.T) {
+	calls := regexp.MustCompile(`(?m)^ *(pull_image|run podman|run_to \S+ podman)\b`)
+	found := 0
+	for name, f := range renderKeys(t, registryKeys) {
+		text := string(f.Data)
+		if !strings.HasSuffix(name, ".sh") || strings.HasSuffix(name, "-lib.sh") || !calls.MatchString(text) {
+			continue
+		}
+		found++
+		for word, here := range map[string]bool{
+			`export HTTP_PROXY="${PROXY_FOR_HTTP}"`: true, `export NO_PROXY="${NO_PROXY_FOR}"`: true,
+			"export CONTAINERS_REGISTRIES_CONF": strings.HasPrefix(name, "scripts/"), "export SSL_CERT_DIR": strings.HasPrefix(name, "scripts/"),
+			"readonly MIRRORS=": strings.HasPrefix(name, "scripts/"), "readonly TRUST_BUNDLE_FILE=": strings.HasPrefix(name, "scripts/"),
+		} {
+			if strings.Contains(text, word) != here {
+				t.Errorf("%s: %s is there: %v", name, word, !here)
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("only %d scripts call podman", found)
+	}
+}
+
+func TestMirrorsAreWrittenAsTheInstallerWritesThem(t *testing.T) {
+	const want = `readonly MIRRORS='[[registry]]
+location = "r.test/a"
+insecure = false
+mirror-by-digest-only = true
+
+[[registry.mirror]]
+location = "m.test:5000/a"
+insecure = false
+
+[[registry.mirror]]
+location = "n.test"
+insecure = false
+
+[[registry.mirror]]
+location = "o.test"
+insecure = false'
+`
+	files := renderKeys(t, registryKeys)
+	if text := string(files["scripts/release-info.sh"].Data); !strings.Contains(text, want) {
+		t.Error(text)
+	}
+	if text := string(files["scripts/make-manifests.sh"].Data); !strings.Contains(text, "readonly IMAGE_SOURCES='r.test/a m.test:5000/a n.test\nr.test/a n.test o.test'\n") {
+		t.Error("make-manifests.sh has other sources than lab.yaml")
+	}
+}
+
+func TestTheGuideShowsTheCommandOfOc(t *testing.T) {
+	for keys, flag := range map[string]string{
+		registryKeys: "--idms-file=/opt/openshift/manifests/image-digest-mirror-set.yaml",
+		"imageContentSources: [{source: r.test, mirrors: [m.test]}]\n": "--icsp-file=/opt/openshift/manifests/image-content-source-policy.yaml",
+	} {
+		if text := string(renderKeys(t, keys)["guide/release-info.md"].Data); !strings.Contains(text, "oc adm release info -o 'jsonpath={.metadata.version}' "+flag) {
+			t.Errorf("nothing of %s", flag)
+		}
+	}
+}
+
+func TestFilesWithAProxysLoginAreTheOwnersAlone(t *testing.T) {
+	for keys, open := range map[string]bool{
+		registryKeys: true, `proxy: {httpProxy: "http://u:p@p.test"}`: false, `proxy: {httpsProxy: "https://u@p.test"}`: false,
+	} {
+		for name, f := range renderKeys(t, keys) {
+			if f.Mode&0o077 != 0 != open {
+				t.Errorf("%s: %s has mode %o", keys, name, f.Mode)
+			}
+		}
+	}
+}
