@@ -18,6 +18,7 @@ type Facts struct {
 	Releases []string `yaml:"release_order"`
 	Global   struct {
 		OperatorImages map[string]bounded `yaml:"operator_images"`
+		PodmanBase     []option           `yaml:"podman_base"`
 	} `yaml:"global"`
 	Stages []stage `yaml:"stages"`
 }
@@ -30,6 +31,12 @@ type stage struct {
 	Image   string `yaml:"image"`
 	Command string `yaml:"command"`
 	Flags   []flag `yaml:"flags"`
+	// What follows is for [Facts.Chain].
+	Only       string   `yaml:"only"`
+	Kind       string   `yaml:"kind"`
+	PodmanName string   `yaml:"podman_name"`
+	Extra      []option `yaml:"podman_extra"`
+	Copies     []copied `yaml:"copies"`
 }
 
 type flag struct {
@@ -106,15 +113,29 @@ func load(file string) (*Facts, error) {
 func (f *Facts) Calls(release, image string) []Call {
 	var calls []Call
 	for _, s := range f.Stages {
-		name := s.Image
-		if name == "$RELEASE_IMAGE_DIGEST" {
-			name = "release"
-		}
-		if name == image && f.holds(release, s.Since, s.Until) {
+		if payloadName(s.Image) == image && f.holds(release, s.Since, s.Until) {
 			calls = append(calls, f.call(release, s))
 		}
 	}
 	return calls
+}
+
+// CallOf gives the call of a stage and the payload image that it is of. It is
+// false where the release has no such stage.
+func (f *Facts) CallOf(release, stage string) (image string, call Call, there bool) {
+	for _, s := range f.Stages {
+		if s.Name == stage && f.holds(release, s.Since, s.Until) {
+			return payloadName(s.Image), f.call(release, s), true
+		}
+	}
+	return "", Call{}, false
+}
+
+func payloadName(image string) string {
+	if image == "$RELEASE_IMAGE_DIGEST" {
+		return "release"
+	}
+	return image
 }
 
 func (f *Facts) call(release string, s stage) Call {

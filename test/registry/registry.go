@@ -1,6 +1,6 @@
 // Package registry serves container images to tests: a registry on a loopback
-// port over plain HTTP, in the process of the test, that counts what is pulled
-// and can be told to misbehave.
+// port, over plain HTTP or over TLS of a CA that no machine knows, in the process
+// of the test, that counts what is pulled and can be told to misbehave.
 package registry
 
 import (
@@ -23,6 +23,9 @@ import (
 type Registry struct {
 	// Host is its address, 127.0.0.1:PORT.
 	Host string
+	// Name stands in its pull specs; where it is not Host, a mirror or a proxy
+	// must lead here.
+	Name string
 
 	store http.Handler
 	stop  func()
@@ -44,21 +47,58 @@ func Start(tb testing.TB) *Registry {
 	return r
 }
 
+// StartTLS runs a registry with a certificate of CA until the test ends. The
+// name stands in its pull specs and in its certificate; empty is its address.
+func StartTLS(tb testing.TB, name string) *Registry {
+	tb.Helper()
+	ca, err := CA()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	names := []string{"localhost"}
+	if host, _, _ := strings.Cut(name, ":"); host != "" {
+		names = append(names, host)
+	}
+	config, err := ca.serve(names...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r := newRegistry()
+	server := httptest.NewUnstartedServer(r)
+	server.TLS = config
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that refuse the CA are what tests want
+	server.StartTLS()
+	r.serveAt(server, name)
+	tb.Cleanup(r.Close)
+	return r
+}
+
 // Run starts a registry that serves until Close.
 func Run() (*Registry, error) {
-	r := &Registry{
+	r := newRegistry()
+	r.serveAt(httptest.NewServer(r), "")
+	return r, nil
+}
+
+func (r *Registry) serveAt(server *httptest.Server, name string) {
+	r.stop = func() {
+		server.CloseClientConnections()
+		server.Close()
+	}
+	r.Host = server.Listener.Addr().String()
+	r.Name = name
+	if name == "" {
+		r.Name = r.Host
+	}
+}
+
+func newRegistry() *Registry {
+	return &Registry{
 		store:    ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0))),
 		pulls:    map[string]int{},
 		refusals: map[string]int{},
 		faults:   map[string]*breakage{},
 	}
-	server := httptest.NewServer(r)
-	r.stop = func() {
-		server.CloseClientConnections()
-		server.Close()
-	}
-	r.Host = strings.TrimPrefix(server.URL, "http://")
-	return r, nil
 }
 
 // Close stops the registry; what is being pulled breaks off.
@@ -73,7 +113,7 @@ func (r *Registry) Push(repository string, image v1.Image) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ref, err := name.NewDigest(fmt.Sprintf("%s/%s@%s", r.Host, repository, digest), name.Insecure)
+	ref, err := name.NewDigest(fmt.Sprintf("%s/%s@%s", r.Name, repository, digest), name.Insecure)
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +156,7 @@ func (r *Registry) Tag(repository, tag string, image v1.Image) (string, error) {
 	if answer.Code != http.StatusCreated {
 		return "", fmt.Errorf("tag %s as %s: status %d", byDigest, tag, answer.Code)
 	}
-	return r.Host + "/" + repository + ":" + tag, nil
+	return r.Name + "/" + repository + ":" + tag, nil
 }
 
 // Pulls says how often a manifest of the repository was served.

@@ -99,9 +99,17 @@ func binaryPath(name string, calls []facts.Call) (file string, entrypoint bool) 
 		return word, false
 	case name == "release":
 		return "/usr/bin/cluster-version-operator", true
+	case entrypoints[name] != "":
+		return path.Join("/usr/bin", entrypoints[name]), true
 	default:
 		return path.Join("/usr/bin", name), true
 	}
+}
+
+// entrypoints are those that are not called as the payload calls the image.
+var entrypoints = map[string]string{
+	"cluster-authentication-operator": "authentication-operator",
+	"cluster-ingress-operator":        "ingress-operator",
 }
 
 func faultEnv(faults []string) []string {

@@ -97,8 +97,12 @@ type builder struct {
 	release *Release
 }
 
-// others are names of a payload that bootkube.sh does not ask for.
-var others = []string{"cli", "installer-artifacts", "haproxy-router", "coredns", "tools"}
+// others are names of a payload that bootkube.sh does not ask for; most of them
+// the machine-config-operator looks up.
+var others = []string{
+	"cli", "installer-artifacts", "haproxy-router", "coredns", "tools", "keepalived-ipfailover", "baremetal-runtimecfg",
+	"oauth-proxy", "kube-rbac-proxy", "docker-registry", "stream-coreos", "stream-coreos-extensions",
+}
 
 // names lists the payload so that an image comes after those that its call
 // names in its flags: its role holds their pull specs.
@@ -193,18 +197,10 @@ func (b *builder) playing(name string) (registry.Image, error) {
 func (b *builder) role(name string, calls []facts.Call) *role.Role {
 	r := &role.Role{
 		Release: b.release.ID, Version: b.release.Version, Kubernetes: b.release.Kubernetes,
-		Image: name, Calls: calls, Variables: map[string]string{
-			"VERSION": b.release.Version, "KUBERNETES_VERSION": b.release.Kubernetes,
-			"ETCD_ENDPOINTS":             "https://localhost:2379",
-			"CLUSTER_PROFILE_ANNOTATION": "self-managed-high-availability",
-		},
+		Image: name, Calls: calls, Variables: b.release.constants(),
 	}
 	if !b.options.AnyImage {
-		for variable, payload := range b.facts.Images(b.release.ID) {
-			if spec := b.release.Images[payload]; spec != "" {
-				r.Variables[variable] = spec
-			}
-		}
+		b.release.addImages(r.Variables, b.facts)
 	}
 	return r
 }

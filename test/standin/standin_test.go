@@ -48,8 +48,14 @@ func newStage(t *testing.T, release string, options standin.Options) *stage {
 // run runs an image as scripts do and gives what it said and its status.
 func (s *stage) run(t *testing.T, image string, args ...string) (out string, status int) {
 	t.Helper()
-	args = append([]string{"run", "--quiet", "--net=host", "--rm", "--volume", s.assets + ":/assets:z", image}, args...)
-	cmd := s.env.Command("podman", args...)
+	return s.runWith(t, nil, image, args...)
+}
+
+// runWith is run with more options for podman.
+func (s *stage) runWith(t *testing.T, options []string, image string, args ...string) (out string, status int) {
+	t.Helper()
+	words := append([]string{"run", "--quiet", "--net=host", "--rm", "--volume", s.assets + ":/assets:z"}, options...)
+	cmd := s.env.Command("podman", append(append(words, image), args...)...)
 	data, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -293,6 +299,7 @@ func TestTheReleaseImageRendersWithTheFlagsOfItsRelease(t *testing.T) {
 		"4.21": {"--feature-gate-manifest-path=/assets/manifests/99_feature-gate.yaml"},
 	} {
 		s := newStage(t, release, standin.Options{AnyImage: true})
+		s.put(t)
 		args := append([]string{"render", "--output-dir=/assets/cvo-bootstrap", "--release-image=" + s.Image}, extra...)
 		if out, status := s.run(t, s.Image, args...); status != 0 {
 			t.Errorf("%s: status %d: %s", release, status, out)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,11 @@ type command struct {
 	required []string
 	// missing ends the process when one of them is absent; nil is klog's way.
 	missing func(flag string)
+	// free are flags whose value the operator judges itself, or not at all.
+	free []string
+	// flagError ends the process for flags that it does not know; nil is
+	// cobra's way.
+	flagError func(error)
 	// plain: bootkube.sh calls it as one of many, so the role has no call of it.
 	plain bool
 	do    func(*invocation)
@@ -76,8 +82,14 @@ func (p program) run(r *role.Role, name string, args []string) int {
 func (c command) attach(cmd *cobra.Command, r *role.Role, call *facts.Call) {
 	if call != nil {
 		for _, f := range call.Flags {
-			cmd.Flags().Var(new(once), f.Name, "as bootkube.sh of "+r.Release+" gives it")
+			flag := cmd.Flags().VarPF(new(once), f.Name, "", "as bootkube.sh of "+r.Release+" gives it")
+			if f.Value == "" { // a switch
+				flag.NoOptDefVal = given
+			}
 		}
+	}
+	if c.flagError != nil {
+		cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { c.flagError(err); return err })
 	}
 	cmd.Run = func(cmd *cobra.Command, args []string) {
 		inv := &invocation{role: r, flags: map[string]string{}, args: args}
@@ -103,6 +115,9 @@ func (c command) check(flags *pflag.FlagSet, inv *invocation, call *facts.Call) 
 		}
 	}
 	for _, f := range call.Flags {
+		if slices.Contains(c.free, f.Name) {
+			continue
+		}
 		checkValue(inv.role, f, flags.Lookup(f.Name))
 	}
 }
@@ -126,7 +141,11 @@ func checkValue(r *role.Role, want facts.Flag, got *pflag.Flag) {
 	case !due:
 		return
 	}
-	if value, known := r.Expand(want.Value); known && value != got.Value.String() {
+	value, known := r.Expand(want.Value)
+	if want.Value == "" {
+		value = given
+	}
+	if known && value != got.Value.String() {
 		refuse("bootkube.sh of %s gives --%s=%s, not %s", r.Release, want.Name, value, got.Value)
 	}
 }
@@ -145,6 +164,9 @@ func callOf(r *role.Role, sub string) *facts.Call {
 	}
 	return nil
 }
+
+// given is the value of a switch.
+const given = "true"
 
 // once is a string flag that may be given once.
 type once struct {

@@ -60,9 +60,14 @@ type configObject struct {
 	Kind string `yaml:"kind"`
 	Spec struct {
 		ServiceNetwork []string `yaml:"serviceNetwork"`
+		ClusterNetwork []struct {
+			CIDR string `yaml:"cidr"`
+		} `yaml:"clusterNetwork"`
+		NetworkType string `yaml:"networkType"`
 	} `yaml:"spec"`
 	Status struct {
-		PlatformStatus *struct {
+		ControlPlaneTopology string `yaml:"controlPlaneTopology"`
+		PlatformStatus       *struct {
 			Type string `yaml:"type"`
 		} `yaml:"platformStatus"`
 	} `yaml:"status"`

@@ -15,7 +15,8 @@ var etcdOperator = program{
 			do:       renderEtcd,
 		},
 	},
-	faults: keys(etcdFaults),
+	// no-templates: the image holds the command alone, and says so.
+	faults: append(keys(etcdFaults), "no-templates"),
 }
 
 // member is what the files of an etcd member are made of.
@@ -39,12 +40,11 @@ func renderEtcd(inv *invocation) {
 	klogInfo("platform %s, bootstrapping etcd on %s", platformStatus.Type, m.address)
 
 	faults := role.Faults()
-	t := m.render(faults["expired"])
-	for name, spoil := range etcdFaults {
-		if faults[name] {
-			spoil(t)
-		}
+	if faults["no-templates"] {
+		klogFatal("failed rendering assets: lstat /usr/share/bootkube/manifests/bootstrap-manifests: no such file or directory")
 	}
+	t := m.render(faults["expired"])
+	t.spoil(etcdFaults)
 	t.write(inv.flags["asset-output-dir"], 0o755)
 }
 
@@ -59,21 +59,21 @@ func (m member) render(expired bool) tree {
 		"tls/etcd-ca-bundle.crt":                        {c.signer.certificate, 0o600},
 		"tls/etcd-client.crt":                           {c.client.certificate, 0o600},
 		"tls/etcd-client.key":                           {c.client.key, 0o600},
-		"manifests/00_openshift-etcd-ns.yaml":           {namespace("openshift-etcd"), 0o644},
+		"manifests/00_openshift-etcd-ns.yaml":           {namespace(etcdNamespace), 0o644},
 		"manifests/00_etcd-endpoints-cm.yaml":           {m.endpoints(), 0o644},
 		"manifests/openshift-etcd-svc.yaml":             {etcdService, 0o644},
 	}
 	for name, pair := range c.byName(m.host) {
 		t[resources+"etcd-all-certs/"+name+".crt"] = file{pair.certificate, 0o600}
 		t[resources+"etcd-all-certs/"+name+".key"] = file{pair.key, 0o600}
-		t["manifests/openshift-etcd-"+name+".yaml"] = file{tlsSecret(name, pair), 0o644}
+		t["manifests/openshift-etcd-"+name+".yaml"] = file{tlsSecret(etcdNamespace, name, pair), 0o644}
 	}
 	for name, data := range map[string]map[string]string{
 		"etcd-ca-bundle":         {"ca-bundle.crt": c.signer.certificate},
 		"etcd-metrics-ca-bundle": {"ca-bundle.crt": c.metricSigner.certificate},
 		"etcd-all-bundles":       {"server-ca-bundle.crt": c.signer.certificate, "metrics-ca-bundle.crt": c.metricSigner.certificate},
 	} {
-		t["manifests/openshift-etcd-"+name+".yaml"] = file{configMap(name, data), 0o644}
+		t["manifests/openshift-etcd-"+name+".yaml"] = file{configMap(etcdNamespace, name, data), 0o644}
 	}
 	t["manifests/openshift-etcd-etcd-all-certs.yaml"] = file{m.allCertificates(c), 0o644}
 	return t
@@ -103,6 +103,15 @@ var etcdFaults = map[string]func(tree){
 	"expired": func(tree) {},
 }
 
+// spoil applies the faults that the image was built with.
+func (t tree) spoil(faults map[string]func(tree)) {
+	for name, spoil := range faults {
+		if role.Faults()[name] {
+			spoil(t)
+		}
+	}
+}
+
 // remove drops the files whose path contains the text.
 func (t tree) remove(part string) {
 	for path := range t {
@@ -130,7 +139,7 @@ func (t tree) find(part string) file {
 	return file{}
 }
 
-func keys(m map[string]func(tree)) []string {
+func keys[V any](m map[string]V) []string {
 	var out []string
 	for k := range m {
 		out = append(out, k)

@@ -72,6 +72,8 @@ func namespace(name string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: %s\n", name)
 }
 
+const etcdNamespace = "openshift-etcd"
+
 func (m member) endpoints() string {
 	return `apiVersion: v1
 kind: ConfigMap
@@ -103,31 +105,31 @@ func (m member) allCertificates(c *certificates) string {
 			data[name+".crt"], data[name+".key"] = pair.certificate, pair.key
 		}
 	}
-	return secret("etcd-all-certs", "Opaque", data)
+	return secret(etcdNamespace, "etcd-all-certs", "Opaque", data)
 }
 
-func tlsSecret(name string, p pair) string {
-	return secret(name, "kubernetes.io/tls", map[string]string{"tls.crt": p.certificate, "tls.key": p.key})
+func tlsSecret(namespace, name string, p pair) string {
+	return secret(namespace, name, "kubernetes.io/tls", map[string]string{"tls.crt": p.certificate, "tls.key": p.key})
 }
 
-func secret(name, kind string, data map[string]string) string {
+func secret(namespace, name, kind string, data map[string]string) string {
 	out := "apiVersion: v1\ndata:\n"
 	for _, key := range sortedKeys(data) {
 		out += fmt.Sprintf("  %s: %s\n", key, base64.StdEncoding.EncodeToString([]byte(data[key])))
 	}
-	return out + fmt.Sprintf("kind: Secret\nmetadata:\n  name: %s\n  namespace: openshift-etcd\ntype: %s\n", name, kind)
+	return out + fmt.Sprintf("kind: Secret\nmetadata:\n  name: %s\n  namespace: %s\ntype: %s\n", name, namespace, kind)
 }
 
-func configMap(name string, data map[string]string) string {
+func configMap(namespace, name string, data map[string]string) string {
 	out := "apiVersion: v1\ndata:\n"
 	for _, key := range sortedKeys(data) {
 		text := strings.ReplaceAll(strings.TrimSuffix(data[key], "\n"), "\n", "\n    ")
 		out += fmt.Sprintf("  %s: |\n    %s\n", key, text)
 	}
-	return out + fmt.Sprintf("kind: ConfigMap\nmetadata:\n  name: %s\n  namespace: openshift-etcd\n", name)
+	return out + fmt.Sprintf("kind: ConfigMap\nmetadata:\n  name: %s\n  namespace: %s\n", name, namespace)
 }
 
-func sortedKeys(m map[string]string) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

@@ -21,8 +21,18 @@ import (
 
 // programs are the parts that are played, by payload name.
 var programs = map[string]program{
-	"release":               releaseImage,
-	"cluster-etcd-operator": etcdOperator,
+	"cloud-credential-operator":                cloudCredentialOperator,
+	"cluster-kube-apiserver-operator":          kubeAPIServerOperator,
+	"cluster-kube-controller-manager-operator": kubeControllerManagerOperator,
+	"cluster-kube-scheduler-operator":          kubeSchedulerOperator,
+	"machine-config-operator":                  machineConfigOperator,
+	"release":                                  releaseImage,
+	"cluster-authentication-operator":          authenticationOperator,
+	"cluster-config-api":                       configAPI,
+	"cluster-config-operator":                  configOperator,
+	"cluster-etcd-operator":                    etcdOperator,
+	"cluster-ingress-operator":                 ingressOperator,
+	"cluster-node-tuning-operator":             tuningOperator,
 }
 
 func main() {

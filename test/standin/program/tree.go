@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 	"time"
 )
 
-// tree is what a render writes, by path below its output directory.
+// tree is what a render writes, by path below its output directory. A path that
+// ends in a slash is a directory, for those that may stay empty.
 type tree map[string]file
 
 type file struct {
@@ -24,6 +26,11 @@ func (t tree) write(dir string, dirMode os.FileMode) {
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		refuse("%s is there already, bootkube.sh removes it first", dir)
 	}
+	t.add(dir, dirMode)
+}
+
+// add puts the tree into a directory, beside and over what is there.
+func (t tree) add(dir string, dirMode os.FileMode) {
 	paths := make([]string, 0, len(t))
 	for p := range t {
 		paths = append(paths, p)
@@ -34,7 +41,7 @@ func (t tree) write(dir string, dirMode os.FileMode) {
 		if i == len(paths)/2 {
 			hold("middle")
 		}
-		if err := writeFile(filepath.Join(dir, p), t[p], dirMode); err != nil {
+		if err := writeFile(dir+"/"+p, t[p], dirMode); err != nil {
 			klogFatal("failed writing assets: %v", err)
 		}
 		fmt.Println("Writing asset:", filepath.Join(dir, p))
@@ -43,7 +50,7 @@ func (t tree) write(dir string, dirMode os.FileMode) {
 }
 
 func writeFile(path string, f file, dirMode os.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil || strings.HasSuffix(path, "/") {
 		return err
 	}
 	return os.WriteFile(path, []byte(f.data), f.mode)
