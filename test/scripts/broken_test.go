@@ -15,8 +15,9 @@ import (
 )
 
 // fixture breaks what a check looks at. The shell text runs in the asset
-// directory, behind testdata/broken/lib.sh; HOST_ROOT leads to the host's files
-// and SCRIPTS to the scripts.
+// directory, behind testdata/broken/lib.sh; HOST_ROOT leads to the host's files,
+// SCRIPTS to the scripts, and CLUSTER to the files that say what the cluster
+// answers (see Cluster).
 type fixture struct {
 	Break string `yaml:"break"`
 	// Also are other checks that the same damage must break.
@@ -79,11 +80,11 @@ func TestEveryCheckFailsOnItsFixture(t *testing.T) {
 }
 
 // TestChecksOfOtherLabsFailOnTheirFixture does the same for checks that the
-// usual lab has not: those of other releases, distributions or topologies.
+// usual lab has not: those of other releases, distributions, topologies or keys.
 func TestChecksOfOtherLabsFailOnTheirFixture(t *testing.T) {
 	t.Parallel()
 	for _, s := range labs.Builtin().Stages {
-		if !HasTemplate(s) || !s.In(labs.Rehearsal) {
+		if !HasTemplate(s) || !s.In(labs.Rehearsal) || needsIgnition(s) {
 			continue
 		}
 		for _, c := range s.Checks {
@@ -94,9 +95,9 @@ func TestChecksOfOtherLabsFailOnTheirFixture(t *testing.T) {
 				t.Parallel()
 				ids := labs.Builtin().ReleaseIDs()
 				slices.Reverse(ids)
-				id, from, there := withCheck(t, ids, exampleNames(), s.ID, c.ID)
+				id, from, there := withCheck(t, ids, kindNames(), s.ID, c.ID)
 				if !there {
-					t.Fatal("no shipped lab of any release has the check")
+					t.Fatal("no lab of any release has the check")
 				}
 				breaks(t, upTo(t, id, from, s.ID), s, c.ID, fixtures(t, s.ID)[c.ID])
 			})
@@ -104,7 +105,7 @@ func TestChecksOfOtherLabsFailOnTheirFixture(t *testing.T) {
 	}
 }
 
-// withCheck finds a release and a shipped lab whose stage has the check.
+// withCheck finds a release and a kind of lab whose stage has the check.
 func withCheck(t *testing.T, ids, examples []string, stage, check string) (id, from string, there bool) {
 	t.Helper()
 	for _, id := range ids {
@@ -117,14 +118,6 @@ func withCheck(t *testing.T, ids, examples []string, stage, check string) (id, f
 		}
 	}
 	return "", "", false
-}
-
-func exampleNames() []string {
-	var names []string
-	for _, e := range labs.ExampleList() {
-		names = append(names, e.Name)
-	}
-	return names
 }
 
 // upTo gives a lab of another kind on which the scripts have run up to a stage.
@@ -154,6 +147,9 @@ func (f fixture) apply(t *testing.T, l *Lab) {
 	cmd := l.Env.Command("bash", "-euo", "pipefail", "-c", string(lib)+f.Break)
 	cmd.Dir = l.Assets()
 	cmd.Env = append(cmd.Env, "HOST_ROOT="+l.Host(), "SCRIPTS="+l.Scripts())
+	if l.Cluster != nil {
+		cmd.Env = append(cmd.Env, "CLUSTER="+l.Cluster.Dir)
+	}
 	if r := finish(t, cmd); r.Status != 0 {
 		t.Fatalf("the fixture itself fails: %s", r.All)
 	}

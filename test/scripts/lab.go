@@ -3,10 +3,10 @@ package scripts
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +34,7 @@ type Lab struct {
 	Env     *podman.Env
 	Release *standin.Release
 	Place   labs.Place
+	Cluster *Cluster // what a node is in; nil is the network of this machine
 }
 
 // Scripts, Assets and Host are its directories as this process sees them.
@@ -132,7 +133,7 @@ func Bootlab(args ...string) (string, error) {
 type Options struct {
 	Place   labs.Place
 	Release *standin.Release // nil is the usual one
-	From    string           // a shipped lab
+	From    string           // a shipped lab, or one of kinds
 	// Edit changes lab.yaml, or puts files beside it.
 	Edit func(dir, text string) (string, error)
 }
@@ -155,11 +156,7 @@ func NewLab(tb testing.TB, env *podman.Env, options Options) *Lab {
 }
 
 func (l *Lab) generate(options Options) error {
-	from := options.From
-	if from == "" {
-		from = usualLab
-	}
-	if _, err := Bootlab("init", l.Dir, "--from", from); err != nil {
+	if _, err := Bootlab("init", l.Dir, "--from", shippedOf(options.From)); err != nil {
 		return err
 	}
 	file := filepath.Join(l.Dir, "lab.yaml")
@@ -169,6 +166,9 @@ func (l *Lab) generate(options Options) error {
 	}
 	text, err := withRelease(string(data), l.Release)
 	if err != nil {
+		return err
+	}
+	if text, err = withKind(l.Dir, text, options.From); err != nil {
 		return err
 	}
 	if options.Edit != nil {
@@ -209,8 +209,8 @@ func withRelease(text string, r *standin.Release) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// Stages are those of the usual lab that have a script in the place, in the
-// order they run.
+// Stages are those of the usual lab that have a script in the place and need no
+// cluster at work and no bootstrap.ign, in the order they run.
 func Stages(tb testing.TB, id string, place labs.Place) []*labs.Stage {
 	tb.Helper()
 	return stagesOf(tb, id, usualLab, place)
@@ -218,7 +218,39 @@ func Stages(tb testing.TB, id string, place labs.Place) []*labs.Stage {
 
 func stagesOf(tb testing.TB, id, from string, place labs.Place) []*labs.Stage {
 	tb.Helper()
-	data, err := fs.ReadFile(labs.Examples, from+"/"+labs.LabFile)
+	var out []*labs.Stage
+	for _, s := range planOf(tb, id, from).Stages {
+		if HasTemplate(s) && s.In(place) && !needsCluster(s) && !needsIgnition(s) {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		tb.Fatal("no stage has a script")
+	}
+	return out
+}
+
+// needsCluster says whether a stage watches or changes a cluster at work. Such
+// stages run in no good lab: each has tests of its own, with a stand-in for
+// what it asks.
+func needsCluster(s *labs.Stage) bool {
+	return slices.Contains([]string{"wait", "start", "patch", "check"}, s.Kind)
+}
+
+// clusterStage finds a stage that needs a cluster at work.
+func clusterStage(tb testing.TB, id, stage string) *labs.Stage {
+	tb.Helper()
+	s := planOf(tb, id, usualLab).Stage(stage)
+	if s == nil || !HasTemplate(s) || !needsCluster(s) {
+		tb.Fatalf("%s of %s is no such stage", stage, id)
+	}
+	return s
+}
+
+// planOf is the plan of a shipped lab, or one of kinds, in a release.
+func planOf(tb testing.TB, id, from string) *labs.Plan {
+	tb.Helper()
+	data, err := labText(from)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -232,21 +264,12 @@ func stagesOf(tb testing.TB, id, from string, place labs.Place) []*labs.Stage {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var out []*labs.Stage
-	for _, s := range plan.Stages {
-		if HasTemplate(s) && s.In(place) {
-			out = append(out, s)
-		}
-	}
-	if len(out) == 0 {
-		tb.Fatal("no stage has a script")
-	}
-	return out
+	return plan
 }
 
-// HasTemplate says whether a stage has a script of its own.
+// HasTemplate says whether a stage has a script, its own or another stage's.
 func HasTemplate(s *labs.Stage) bool {
-	f, err := templates.FS.Open("scripts/" + s.ID + ".sh.tmpl")
+	f, err := templates.FS.Open("scripts/" + s.ScriptName() + ".tmpl")
 	if err != nil {
 		return false
 	}
@@ -323,7 +346,11 @@ func (l *Lab) Apart(tb testing.TB) *Lab {
 
 func (l *Lab) copyTo(tb testing.TB, env *podman.Env) *Lab {
 	tb.Helper()
-	dir := podman.TempDir(tb, l.Env.Account)
+	return l.copyInto(tb, podman.TempDir(tb, l.Env.Account), env)
+}
+
+func (l *Lab) copyInto(tb testing.TB, dir string, env *podman.Env) *Lab {
+	tb.Helper()
 	if out, err := exec.Command("cp", "--archive", l.Dir, dir).CombinedOutput(); err != nil {
 		tb.Fatalf("%v: %s", err, out)
 	}
@@ -351,15 +378,21 @@ func (l *Lab) Undo(tb testing.TB, s *labs.Stage) {
 	}
 }
 
-// unmark makes the stages not done that a repetition of this one spoils.
+// unmark makes the stages not done that a repetition of this one spoils, and
+// those that were made from them.
 func (l *Lab) unmark(tb testing.TB, s *labs.Stage) {
 	tb.Helper()
-	for _, spoilt := range s.Invalidates {
-		for _, marker := range l.markers(labs.Builtin().Stage(spoilt.Stage)) {
+	for _, inv := range s.Invalidates {
+		other := labs.Builtin().Stage(inv.Stage)
+		if inv.Never || other.Aside {
+			continue
+		}
+		for _, marker := range l.markers(other) {
 			if err := os.RemoveAll(marker); err != nil {
 				tb.Fatal(err)
 			}
 		}
+		l.unmark(tb, other)
 	}
 }
 

@@ -34,6 +34,10 @@ func eachScript(t *testing.T, test func(*testing.T, *Lab, *labs.Stage)) {
 			test(t, good, s)
 		})
 	}
+	t.Run(unpackID, func(t *testing.T) {
+		t.Parallel()
+		test(t, Unpacked(t), unpackStage(t))
+	})
 }
 
 // stage finds a stage of a rehearsal.
@@ -51,7 +55,7 @@ func stage(t *testing.T, id string) *labs.Stage {
 // verified runs a script with --verify and reads what it says.
 func verified(t *testing.T, l *Lab, s *labs.Stage) (points []Point, status int) {
 	t.Helper()
-	r := l.Run(t, s.ScriptName(), "--verify")
+	r := l.RunStage(t, s, "--verify")
 	points, err := ParseTAP(r.Out)
 	if err != nil {
 		t.Fatalf("%v in\n%s%s", err, r.Out, r.Err)
@@ -76,9 +80,28 @@ func allGood(t *testing.T, l *Lab, s *labs.Stage) {
 		got = append(got, p.ID)
 	}
 	for _, c := range s.Checks {
-		want = append(want, c.ID)
+		if l.counts(c.When) {
+			want = append(want, c.ID)
+		}
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%s checked %v, declared are %v", s.ID, got, want)
 	}
+}
+
+// counts says whether something that hangs on files counts in the lab.
+func (l *Lab) counts(when labs.Condition) bool {
+	for _, path := range []string{when.File, when.Dir, when.NotEmpty} {
+		if path == "" {
+			continue
+		}
+		info, err := os.Stat(l.Asset(path))
+		if err != nil || info.IsDir() != (path != when.File) {
+			return false
+		}
+		if entries, err := os.ReadDir(l.Asset(path)); path == when.NotEmpty && (err != nil || len(entries) == 0) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,11 +1,11 @@
 package scripts
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +14,7 @@ import (
 	"bootlab/generator"
 	"bootlab/labs"
 	"bootlab/templates"
+	"bootlab/test/registry"
 )
 
 // canary is the file that a value makes if it is run; it lies in the directory
@@ -66,6 +67,30 @@ var fields = []field{
 		set:     func(m map[string]any, v string) { m["sshKey"] = publicKey + " " + v },
 		arrives: func(v string) string { return publicKey + " " + v }},
 	{path: "pullSecret", variable: "PULL_SECRET_FILE"},
+	{path: "proxy.httpProxy", variable: "PROXY_FOR_HTTP"},
+	{path: "proxy.httpProxy (host)", variable: "PROXY_FOR_HTTP", set: inProxy("http://"), arrives: func(v string) string { return "http://" + v }},
+	{path: "proxy.httpsProxy", variable: "PROXY_FOR_HTTPS"},
+	{path: "proxy.httpsProxy (login)", variable: "PROXY_FOR_HTTPS",
+		set:     func(m map[string]any, v string) { put("proxy.httpsProxy")(m, "https://u:"+v+"@p.test:1") },
+		arrives: func(v string) string { return "https://u:" + v + "@p.test:1" }},
+	{path: "proxy.noProxy", variable: "NO_PROXY_GIVEN",
+		set: func(m map[string]any, v string) {
+			m["proxy"] = map[string]any{"httpProxy": "http://p.test", "noProxy": v}
+		}},
+	{path: "imageDigestSources (source)", variable: "IMAGE_SOURCES",
+		set:     func(m map[string]any, v string) { m["imageDigestSources"] = imageSource(v, "m.test") },
+		arrives: func(v string) string { return v + " m.test" }},
+	{path: "imageDigestSources (mirror)", variable: "MIRRORS",
+		set: func(m map[string]any, v string) { m["imageDigestSources"] = imageSource("r.test", v) },
+		arrives: func(v string) string {
+			return "[[registry]]\nlocation = \"r.test\"\ninsecure = false\nmirror-by-digest-only = true\n\n" +
+				"[[registry.mirror]]\nlocation = \"" + v + "\"\ninsecure = false"
+		}},
+	{path: "imageContentSources (mirror)", variable: "IMAGE_SOURCES",
+		set:     func(m map[string]any, v string) { m["imageContentSources"] = imageSource("r.test", v) },
+		arrives: func(v string) string { return "r.test " + v }},
+	{path: "additionalTrustBundle", variable: "TRUST_BUNDLE_FILE"},
+	{path: "additionalTrustBundlePolicy"},
 	{path: "apiVersion"},
 	{path: "topology"},
 	{path: "controlPlane.name"},
@@ -85,6 +110,27 @@ var fields = []field{
 	{path: "images (name)", variable: "IMAGE_OVERRIDES",
 		set:     func(m map[string]any, v string) { m["images"] = map[string]any{v: "quay.io/a/b:c"} },
 		arrives: func(v string) string { return v + " quay.io/a/b:c" }},
+}
+
+// inProxy puts a value behind the beginning of a proxy's URL.
+func inProxy(scheme string) func(map[string]any, string) {
+	return func(m map[string]any, v string) { put("proxy.httpProxy")(m, scheme+v) }
+}
+
+func imageSource(source, mirror string) []any {
+	return []any{map[string]any{"source": source, "mirrors": []any{mirror}}}
+}
+
+// files are the keys whose value is the path of a file, and what it may hold.
+var files = map[string]func() ([]byte, error){
+	"pullSecret": func() ([]byte, error) { return []byte(`{"auths":{"quay.io":{"auth":"YTpi"}}}`), nil },
+	"additionalTrustBundle": func() ([]byte, error) {
+		ca, err := registry.CA()
+		if err != nil {
+			return nil, err
+		}
+		return ca.PEM, nil
+	},
 }
 
 const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKOlSexVC4ijUvlsNru5YWRqCglP1fy0rVv4/anxWA60"
@@ -109,9 +155,13 @@ func tryValue(t *testing.T, f field, value string) {
 		t.Skip("not to be said in YAML")
 	}
 	write(t, filepath.Join(dir, "lab.yaml"), string(text))
-	if f.path == "pullSecret" && filepath.IsLocal(value) && !strings.ContainsRune(value, 0) {
+	if content := files[f.path]; content != nil && filepath.IsLocal(value) && !strings.ContainsRune(value, 0) {
+		data, err := content()
+		if err != nil {
+			t.Fatal(err)
+		}
 		_ = os.MkdirAll(filepath.Dir(filepath.Join(dir, value)), 0o755)
-		_ = os.WriteFile(filepath.Join(dir, value), []byte(`{"auths":{"quay.io":{"auth":"YTpi"}}}`), 0o600)
+		_ = os.WriteFile(filepath.Join(dir, value), data, 0o600)
 	}
 	lab, problems := labs.LoadLab(dir, labs.Builtin())
 	if problems.Err() != nil {
@@ -160,7 +210,7 @@ func arrivesIn(t *testing.T, dir string, output *generator.Output, f field, valu
 		if !strings.HasSuffix(name, ".sh") || strings.HasSuffix(name, "-lib.sh") {
 			continue
 		}
-		head, _, _ := bytes.Cut(file.Data, []byte("\n# shellcheck source"))
+		head := headOf(file.Data)
 		if seen[string(head)] {
 			continue
 		}
@@ -180,11 +230,19 @@ func arrivesIn(t *testing.T, dir string, output *generator.Output, f field, valu
 	}
 }
 
+// headOf is a script up to the end of its settings: there it sources its library
+// or, as render-all.sh has none, begins.
+func headOf(script []byte) []byte {
+	return script[:endOfSettings.FindIndex(script)[0]]
+}
+
+var endOfSettings = regexp.MustCompile(`(?m)^(# shellcheck source|readonly RECORDS=)`)
+
 func (f field) expected(dir, value string) string {
 	switch {
-	case f.path == "pullSecret" && filepath.IsAbs(value):
+	case files[f.path] != nil && filepath.IsAbs(value):
 		return value
-	case f.path == "pullSecret":
+	case files[f.path] != nil:
 		return filepath.Join(dir, "out") + "/../" + value
 	case f.arrives != nil:
 		value = f.arrives(value)
@@ -220,6 +278,9 @@ func TestTheQuotingTestCanFail(t *testing.T) {
 		for path, value := range map[string]string{
 			"metadata.name": "other", "baseDomain": "b.test", "release.image": "quay.io/x/y@sha256:" + strings.Repeat("a", 64),
 			"sshKey": publicKey, "sshKey (comment)": "me@here", "pullSecret": "p.json", "images (value)": "quay.io/x/y:z", "images (name)": "etcd",
+			"proxy.httpProxy": "http://p.test:1", "proxy.httpProxy (host)": "p.test", "proxy.httpsProxy": "https://u:p%20@p.test",
+			"proxy.httpsProxy (login)": `a'b;(c)&!~*`, "proxy.noProxy": "a.test,::1", "additionalTrustBundle": "ca'$(touch canary) x.pem",
+			"imageDigestSources (source)": "r.test/a", "imageDigestSources (mirror)": "m.test:5/a__b", "imageContentSources (mirror)": "m.test",
 		} {
 			if f.path != path {
 				continue
@@ -242,7 +303,13 @@ func arrived(t *testing.T, f field, value string) bool {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "lab.yaml"), string(text))
-	write(t, filepath.Join(dir, "p.json"), `{"auths":{"quay.io":{"auth":"YTpi"}}}`)
+	if content := files[f.path]; content != nil {
+		data, err := content()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, value), string(data))
+	}
 	lab, problems := labs.LoadLab(dir, labs.Builtin())
 	if problems.Err() != nil {
 		t.Fatal(problems)
@@ -256,10 +323,10 @@ func arrived(t *testing.T, f field, value string) bool {
 		t.Fatal(err)
 	}
 	for _, file := range output.Files {
-		head, _, cut := bytes.Cut(file.Data, []byte("\n# shellcheck source"))
-		if !cut || !strings.HasPrefix(file.Path, "scripts/") || strings.HasSuffix(file.Path, "-lib.sh") {
+		if !strings.HasPrefix(file.Path, "scripts/") || strings.HasSuffix(file.Path, "-lib.sh") {
 			continue
 		}
+		head := headOf(file.Data)
 		if got, there := settingIn(t, dir, head, f.variable); there && got == f.expected(dir, value) {
 			return true
 		} else if there {

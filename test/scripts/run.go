@@ -30,6 +30,9 @@ func (l *Lab) command(script string, args ...string) *exec.Cmd {
 	if l.Place == labs.OnNode {
 		words = append([]string{"unshare", "--mount", "bash", "-c", intoNode, "bash", l.Host()}, words...)
 	}
+	if l.Cluster != nil {
+		words = append([]string{"nsenter", "--net=" + l.Cluster.Network()}, words...)
+	}
 	return l.Env.Command(words[0], words[1:]...)
 }
 
@@ -37,6 +40,13 @@ func (l *Lab) command(script string, args ...string) *exec.Cmd {
 func (l *Lab) Run(tb testing.TB, script string, args ...string) Result {
 	tb.Helper()
 	return finish(tb, l.command(script, args...))
+}
+
+// RunStage runs the script of a stage, with the arguments that choose the stage.
+func (l *Lab) RunStage(tb testing.TB, s *labs.Stage, args ...string) Result {
+	tb.Helper()
+	words := append(strings.Fields(s.Call()), args...)
+	return l.Run(tb, words[0], words[1:]...)
 }
 
 // RunWith runs a script with other environment variables, as PATH=x.

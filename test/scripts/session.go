@@ -119,6 +119,13 @@ func (s *Session) Kill(tb testing.TB) {
 	<-s.ended
 }
 
+// KillGroup ends the script and all that it started in its group, as kill -9 on
+// the group does. A container is in another.
+func (s *Session) KillGroup() {
+	s.signal(syscall.SIGKILL)
+	<-s.ended
+}
+
 // Interrupt does what Ctrl-C does in a terminal: it reaches the whole group.
 func (s *Session) Interrupt() { s.signal(syscall.SIGINT) }
 

@@ -126,6 +126,72 @@ func (p *Point) decode(text string) error {
 	return nil
 }
 
+// Subtest is what one script said inside the document of render-all.sh.
+type Subtest struct {
+	ID     string
+	OK     bool
+	Points []Point
+}
+
+// ParseSubtests reads the TAP 14 document of render-all.sh as strictly: a
+// subtest a stage and nothing beside them, each with a document of its own that
+// its test point sums up.
+func ParseSubtests(text string) ([]Subtest, error) {
+	lines, ended := strings.CutSuffix(text, "\n")
+	if !ended {
+		return nil, fmt.Errorf("the last line is not ended")
+	}
+	r := &tapReader{lines: strings.Split(lines, "\n")}
+	if r.next() != "TAP version 14" {
+		return nil, fmt.Errorf("line 1 is %q", r.lines[0])
+	}
+	var all []Subtest
+	for r.at < len(r.lines) {
+		line := r.next()
+		if m := planLine.FindStringSubmatch(line); m != nil {
+			r.points = make([]Point, len(all))
+			return all, r.finish(m[1])
+		}
+		id, begins := strings.CutPrefix(line, "# Subtest: ")
+		if !begins {
+			return nil, fmt.Errorf("line %d: %q begins no subtest", r.at, line)
+		}
+		s, err := r.subtest(id, len(all)+1)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %s: %w", r.at, id, err)
+		}
+		all = append(all, s)
+	}
+	return nil, fmt.Errorf("there is no plan")
+}
+
+// subtest reads an indented document and the point that sums it up.
+func (r *tapReader) subtest(id string, number int) (Subtest, error) {
+	document := "TAP version 14\n"
+	for r.at < len(r.lines) {
+		line := r.next()
+		inside, indented := strings.CutPrefix(line, "    ")
+		if indented {
+			document += inside + "\n"
+			continue
+		}
+		points, err := ParseTAP(document)
+		if err != nil {
+			return Subtest{}, err
+		}
+		s := Subtest{ID: id, OK: len(Failed(points)) == 0, Points: points}
+		sum := fmt.Sprintf("ok %d - %s", number, id)
+		if !s.OK {
+			sum = "not " + sum
+		}
+		if line != sum {
+			return s, fmt.Errorf("%q, not %q", line, sum)
+		}
+		return s, nil
+	}
+	return Subtest{}, fmt.Errorf("it is not ended")
+}
+
 // Failed lists the ids of the points that are not ok.
 func Failed(points []Point) []string {
 	var ids []string

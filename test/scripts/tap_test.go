@@ -48,3 +48,39 @@ func TestTheParserRefuses(t *testing.T) {
 		})
 	}
 }
+
+const indented = "    ok 1 - a: b\n    1..1\n"
+
+func TestTheParserTakesSubtests(t *testing.T) {
+	failing := "    " + strings.ReplaceAll(strings.TrimSuffix(notOK, "\n"), "\n", "\n    ") + "\n    1..1\n"
+	all, err := ParseSubtests("TAP version 14\n# Subtest: x\n" + indented + "ok 1 - x\n# Subtest: y\n" + failing + "not ok 2 - y\n1..2\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 2 || !all[0].OK || all[1].OK || all[1].ID != "y" || all[1].Points[0].Found != "f\ng" {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestTheParserRefusesSubtests(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":                  "",
+		"no version":               "# Subtest: x\n" + indented + "ok 1 - x\n1..1\n",
+		"no plan":                  "TAP version 14\n# Subtest: x\n" + indented + "ok 1 - x\n",
+		"a wrong plan":             "TAP version 14\n# Subtest: x\n" + indented + "ok 1 - x\n1..2\n",
+		"a subtest that goes on":   "TAP version 14\n# Subtest: x\n" + indented,
+		"a subtest without name":   "TAP version 14\n" + indented + "ok 1 - x\n1..1\n",
+		"another name in the sum":  "TAP version 14\n# Subtest: x\n" + indented + "ok 1 - y\n1..1\n",
+		"another number":           "TAP version 14\n# Subtest: x\n" + indented + "ok 2 - x\n1..1\n",
+		"a sum that does not hold": "TAP version 14\n# Subtest: x\n" + indented + "not ok 1 - x\n1..1\n",
+		"a version inside":         "TAP version 14\n# Subtest: x\n    TAP version 14\n" + indented + "ok 1 - x\n1..1\n",
+		"a subtest without plan":   "TAP version 14\n# Subtest: x\n    ok 1 - a: b\nok 1 - x\n1..1\n",
+		"giving up inside":         "TAP version 14\n# Subtest: x\n    Bail out! no\nnot ok 1 - x\n1..1\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if all, err := ParseSubtests(text); err == nil {
+				t.Errorf("took %+v", all)
+			}
+		})
+	}
+}
