@@ -11,19 +11,13 @@ import (
 // the page has said before.
 const headSegments = 2
 
-// pageData is what a stage's guide page sees: the stage as the script had it,
-// and the script cut into explanations and code.
-type pageData struct {
-	*scriptData
-	Segments []Segment
-	Flags    []labs.Flag
-}
-
-// libraryPage is the page of a file that the scripts source.
+// libraryPage is the page of a file that the scripts source, or of the script
+// that runs them.
 type libraryPage struct {
 	Name     string
 	Title    string
 	Segments []Segment
+	Library  bool
 }
 
 // indexData is what the first page and the README of the output see.
@@ -31,12 +25,13 @@ type indexData struct {
 	*labs.Plan
 	Scripts   []*scriptData
 	Libraries []string
+	Chain     string
 }
 
 // HasScript says whether a stage has a script in this output.
 func (d indexData) HasScript(id string) bool {
 	for _, s := range d.Scripts {
-		if s.ID == id {
+		if s.ID == id && s.Scripted() {
 			return true
 		}
 	}
@@ -45,27 +40,44 @@ func (d indexData) HasScript(id string) bool {
 
 // guide renders the pages of the stages, the libraries, and the index.
 func (r *renderer) guide() error {
-	for _, d := range r.rehearsed {
-		page := pageData{scriptData: d, Segments: Segments(d.Body)[headSegments:]}
+	pages := map[string]bool{}
+	for _, d := range r.paged {
+		pages[d.ID] = true
+	}
+	for _, d := range r.paged {
+		page := &pageData{scriptData: d, Beliefs: labs.BuiltinGuide().BeliefsOf(d.ID, r.plan), pages: pages}
+		if d.Scripted() && d.Script == "" {
+			page.Segments = Segments(d.Body)[headSegments:]
+		}
 		if d.Run != nil {
 			page.Flags = d.Run.Flags
+		} else if d.Command != nil {
+			page.Flags = d.Command.Flags
 		}
 		if err := r.page("stage.md.tmpl", "guide/"+d.ID+".md", page); err != nil {
 			return err
 		}
 	}
+	r.libraryPages = []libraryPage{newLibraryPage(chainScript, r.chained, false)}
 	for _, name := range libraries {
 		text, err := r.library(name)
 		if err != nil {
 			return err
 		}
-		segments := Segments(text)
-		page := libraryPage{Name: name, Title: firstLine(segments), Segments: segments}
-		if err := r.page("library.md.tmpl", "guide/"+name+".md", page); err != nil {
+		r.libraryPages = append(r.libraryPages, newLibraryPage(name, text, true))
+	}
+	for _, page := range r.libraryPages {
+		if err := r.page("library.md.tmpl", "guide/"+page.Name+".md", page); err != nil {
 			return err
 		}
 	}
-	return r.page("README.md.tmpl", "README.md", indexData{r.plan, r.rehearsed, libraries})
+	return r.page("README.md.tmpl", "README.md", indexData{r.plan, r.paged, libraries, chainScript})
+}
+
+// newLibraryPage leaves the first line of the script away, as it explains nothing.
+func newLibraryPage(name, text string, library bool) libraryPage {
+	segments := Segments(text)[1:]
+	return libraryPage{name, firstLine(segments), segments, library}
 }
 
 func (r *renderer) page(template, path string, data any) error {

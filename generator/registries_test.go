@@ -2,6 +2,7 @@ package generator
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -60,7 +61,8 @@ var ofRegistries = regexp.MustCompile(`PROXY_FOR|NO_PROXY|IMAGE_SOURCES|MIRRORS|
 
 func TestALabWithoutProxyMirrorsAndCAHasNothingOfThem(t *testing.T) {
 	for name, f := range renderKeys(t, "") {
-		if word := ofRegistries.Find(f.Data); word != nil {
+		chapter := labs.BuiltinGuide().Chapter(strings.TrimSuffix(path.Base(name), ".md")) // they tell of every lab
+		if word := ofRegistries.Find(f.Data); word != nil && chapter == nil {
 			t.Errorf("%s holds %s", name, word)
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
 
+	"bootlab/generator/diagram"
 	"bootlab/labs"
 )
 
@@ -54,8 +56,23 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 			return nil, err
 		}
 	}
+	if err := r.pageTheRest(); err != nil {
+		return nil, err
+	}
 	if err := r.guide(); err != nil {
 		return nil, err
+	}
+	if err := r.drawPictures(); err != nil {
+		return nil, err
+	}
+	if err := r.chapters(templates); err != nil {
+		return nil, err
+	}
+	if err := r.guideJSON(); err != nil {
+		return nil, err
+	}
+	if p.Lab.Proxy.HasLogin() {
+		closeToOthers(r.out.Files)
 	}
 	sort.Slice(r.out.Files, func(i, j int) bool { return r.out.Files[i].Path < r.out.Files[j].Path })
 	return r.out, nil
@@ -63,17 +80,21 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 
 // renderer holds the parsed templates while one output is made.
 type renderer struct {
-	plan      *labs.Plan
-	opts      Options
-	parts     *template.Template // what scripts share
-	sources   map[string]string  // template name to text
-	pages     *template.Template
-	out       *Output
-	rehearsed []*scriptData
+	plan     *labs.Plan
+	opts     Options
+	parts    *template.Template // what scripts share
+	sources  map[string]string  // template name to text
+	pages    *template.Template
+	out      *Output
+	paged    []*scriptData // the stages that have a page in the guide
+	chained  string        // the rehearsal's script that runs the others
+	pictures []diagram.Picture
+	// libraryPages are the pages of what the stages' scripts share.
+	libraryPages []libraryPage
 }
 
 // libraries stand beside the scripts and are sourced by them.
-var libraries = []string{"stage-lib", "command-lib", "check-lib"}
+var libraries = []string{"stage-lib", "command-lib", "check-lib", "certificate-lib"}
 
 func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error) {
 	r := &renderer{plan: p, opts: opts, sources: map[string]string{}, out: &Output{}}
@@ -107,7 +128,7 @@ var pure = []string{"join", "trim", "replace", "indent", "contains", "hasPrefix"
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock}
 	for _, name := range pure {
 		out[name] = all[name]
 	}
@@ -120,22 +141,23 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 	if err != nil {
 		return err
 	}
-	stages := r.scripted(place)
-	for i, s := range stages {
-		d, err := newScriptData(r.plan, s, place, next(stages[i+1:]))
-		if err != nil {
-			return fmt.Errorf("stage %s: %w", s.ID, err)
-		}
-		text, err := renderScript(r.parts, r.sources[s.ID], d, all)
-		if err != nil {
-			return fmt.Errorf("stage %s: %w", s.ID, err)
-		}
-		r.add(dir+"/"+s.ScriptName(), 0o755, text)
-		if place == labs.Rehearsal {
-			d.Body = text
-			r.rehearsed = append(r.rehearsed, d)
+	stages, err := r.stages(place)
+	if err != nil {
+		return err
+	}
+	for _, d := range stages {
+		if err := r.script(d, dir, all); err != nil {
+			return fmt.Errorf("stage %s: %w", d.ID, err)
 		}
 	}
+	text, err := r.chain(place, all)
+	if err != nil {
+		return fmt.Errorf("%s: %w", chainScript, err)
+	}
+	if place == labs.Rehearsal {
+		r.chained = text
+	}
+	r.add(dir+"/"+chainScript+".sh", 0o755, text)
 	for _, name := range libraries {
 		text, err := r.library(name)
 		if err != nil {
@@ -143,6 +165,64 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 		}
 		r.add(dir+"/"+name+".sh", 0o644, text)
 	}
+	return nil
+}
+
+// stages is what the templates see of the stages that have a script in a place.
+func (r *renderer) stages(place labs.Place) ([]*scriptData, error) {
+	scripted := r.scripted(place)
+	var out []*scriptData
+	sharing := map[string][]*scriptData{}
+	for i, s := range scripted {
+		d, err := newScriptData(r.plan, s, place, next(scripted[i+1:]))
+		if err != nil {
+			return nil, fmt.Errorf("stage %s: %w", s.ID, err)
+		}
+		out = append(out, d)
+		sharing[s.ScriptName()] = append(sharing[s.ScriptName()], d)
+	}
+	for _, d := range out {
+		d.Sharing = sharing[d.ScriptName()]
+	}
+	return out, nil
+}
+
+// script renders the script of a stage, unless another stage's does it too, and
+// keeps the stage for the guide: each has one page, about the rehearsal's script
+// where there is one.
+func (r *renderer) script(d *scriptData, dir string, all []setting) error {
+	if d.Script == "" {
+		text, err := renderScript(r.parts, r.sources[d.ID], d, all)
+		if err != nil {
+			return err
+		}
+		r.add(dir+"/"+d.ScriptName(), 0o755, text)
+		d.Body = text
+	}
+	d.Dir = dir
+	if d.Place == labs.Rehearsal || !d.In(labs.Rehearsal) {
+		r.paged = append(r.paged, d)
+	}
+	return nil
+}
+
+// pageTheRest gives a page to the stages that have no script, and brings the
+// pages into the order in which the stages run.
+func (r *renderer) pageTheRest() error {
+	var ordered []*scriptData
+	for _, s := range r.plan.Stages {
+		i := slices.IndexFunc(r.paged, func(d *scriptData) bool { return d.ID == s.ID })
+		if i >= 0 {
+			ordered = append(ordered, r.paged[i])
+			continue
+		}
+		d, err := newScriptData(r.plan, s, labs.OnNode, "")
+		if err != nil {
+			return fmt.Errorf("stage %s: %w", s.ID, err)
+		}
+		ordered = append(ordered, d)
+	}
+	r.paged = ordered
 	return nil
 }
 
@@ -157,11 +237,12 @@ func (r *renderer) library(name string) (string, error) {
 	return b.String(), err
 }
 
-// scripted are the plan's stages that have a template and a use in a place.
+// scripted are the plan's stages whose script has a template, and a use in a
+// place.
 func (r *renderer) scripted(place labs.Place) []*labs.Stage {
 	var out []*labs.Stage
 	for _, s := range r.plan.Stages {
-		if _, ok := r.sources[s.ID]; ok && s.In(place) {
+		if _, ok := r.sources[strings.TrimSuffix(s.ScriptName(), ".sh")]; ok && s.In(place) {
 			out = append(out, s)
 		}
 	}
@@ -172,7 +253,7 @@ func (r *renderer) scripted(place labs.Place) []*labs.Stage {
 func next(rest []*labs.Stage) string {
 	for _, s := range rest {
 		if !s.Aside {
-			return s.ScriptName()
+			return s.Call()
 		}
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -74,9 +75,21 @@ func variants() [][2]string {
 	return list
 }
 
+// withoutDrawings leaves out the pictures' drawings: the same content stands in
+// the chapters as mermaid, and package diagram holds how it is drawn.
+func withoutDrawings(out *Output) *Output {
+	kept := &Output{}
+	for _, f := range out.Files {
+		if path.Ext(f.Path) != ".svg" {
+			kept.Files = append(kept.Files, f)
+		}
+	}
+	return kept
+}
+
 func TestTheDefaultLabGivesTheGoldenTree(t *testing.T) {
 	dir := filepath.Join("testdata", "golden", "compact")
-	out := render(t, "compact", "4.21")
+	out := withoutDrawings(render(t, "compact", "4.21"))
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -102,11 +115,11 @@ func TestTheDefaultLabGivesTheGoldenTree(t *testing.T) {
 }
 
 func TestOtherLabsAndReleasesChangeWhatTheGoldenFilesSay(t *testing.T) {
-	base := render(t, "compact", "4.21")
+	base := withoutDrawings(render(t, "compact", "4.21"))
 	for _, v := range variants() {
 		t.Run(v[0]+" "+v[1], func(t *testing.T) {
 			file := filepath.Join("testdata", "golden", v[0]+"-"+v[1]+".diff")
-			got := changes(base, render(t, v[0], v[1]))
+			got := changes(base, withoutDrawings(render(t, v[0], v[1])))
 			if *update {
 				writeGolden(t, file, got)
 			}
@@ -202,15 +215,19 @@ func TestTheSameLabGivesTheSameBytes(t *testing.T) {
 }
 
 // Budgets keep scripts readable: code lines, not counting comments and blanks.
-// The three that write whole assets are lists by nature.
+// The three that write whole assets are lists by nature, and the one that reads
+// what others wrote trusts none of it.
 func TestScriptsStayWithinTheirBudget(t *testing.T) {
-	long := map[string]int{"scripts/check-lib.sh": 170, "node/check-lib.sh": 170, "scripts/stage-lib.sh": 150, "node/stage-lib.sh": 150, "scripts/make-pki.sh": 400, "scripts/make-manifests.sh": 720, "scripts/make-kubeconfigs.sh": 160}
+	long := map[string]int{
+		"check-lib": 160, "stage-lib": 160, "make-pki": 410, "make-manifests": 720, "make-kubeconfigs": 160, "render-kube-apiserver": 165, "render-mco": 155,
+		"unpack-bootstrap-ignition": 260,
+	}
 	for _, f := range render(t, "compact", "main").Files {
 		if !strings.HasSuffix(f.Path, ".sh") {
 			continue
 		}
 		budget := 140
-		if b := long[f.Path]; b != 0 {
+		if b := long[strings.TrimSuffix(path.Base(f.Path), ".sh")]; b != 0 {
 			budget = b
 		}
 		code := 0
@@ -230,23 +247,24 @@ func TestScriptsStayWithinTheirBudget(t *testing.T) {
 
 func TestNoTemplateLeftoverIsInAnyFile(t *testing.T) {
 	leftover := regexp.MustCompile(`<no value>|\{\{ *\.[A-Z]`)
+	podmanFormat := regexp.MustCompile(`podman (container|image) inspect --format`)
 	for _, f := range render(t, "compact", "4.21").Files {
 		for _, line := range strings.Split(string(f.Data), "\n") {
-			if leftover.MatchString(line) && !strings.Contains(line, "podman container inspect") {
+			if leftover.MatchString(line) && !podmanFormat.MatchString(line) {
 				t.Errorf("%s: %s", f.Path, line)
 			}
 		}
 	}
 }
 
-func TestEveryTemplateBelongsToAStageOrALibrary(t *testing.T) {
+func TestEveryTemplateBelongsToAStageALibraryOrTheChain(t *testing.T) {
 	names, err := fs.Glob(templates.FS, "scripts/*.sh.tmpl")
 	if err != nil || len(names) == 0 {
 		t.Fatal(err, names)
 	}
 	for _, name := range names {
 		id := strings.TrimSuffix(filepath.Base(name), ".sh.tmpl")
-		if !strings.HasPrefix(id, "_") && !slices.Contains(libraries, id) && labs.Builtin().Stage(id) == nil {
+		if !strings.HasPrefix(id, "_") && id != chainScript && !slices.Contains(libraries, id) && labs.Builtin().Stage(id) == nil {
 			t.Errorf("%s is no stage", name)
 		}
 	}

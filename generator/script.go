@@ -41,6 +41,10 @@ var releaseInfoFiles = []infoLookup{
 	{"KUBERNETES_VERSION", "kubernetes-version"},
 }
 
+// Scripted says whether the stage has a script; all others are bootkube.sh's
+// alone.
+func (d *scriptData) Scripted() bool { return d.Dir != "" }
+
 func newScriptData(p *labs.Plan, s *labs.Stage, place labs.Place, next string) (*scriptData, error) {
 	d := &scriptData{Stage: s, Lab: p.Lab, Release: p.Release, Place: place, plan: p, Next: next}
 	var err error

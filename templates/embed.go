@@ -4,8 +4,8 @@ package templates
 
 import "embed"
 
-// FS holds scripts/*.tmpl and guide/*.tmpl. Names that begin with an
+// FS holds scripts/*.tmpl, guide/*.tmpl and guide/chapters/*.tmpl. Names that begin with an
 // underscore are parts that others include.
 //
-//go:embed scripts/*.tmpl guide/*.tmpl
+//go:embed scripts/*.tmpl guide/*.tmpl guide/chapters/*.tmpl
 var FS embed.FS

@@ -13,7 +13,7 @@ check() { # ID TITLE EXPECTED HINT COMMAND...
     return
   fi
   FAILED=$((FAILED + 1))
-  printf 'not ok %d - %s: %s\n  ---\n  id: %s\n  expected: |-\n    %s\n  found: |-\n%s\n  hint: |-\n    %s\n  ...\n' \
+  printf 'not ok %d - %s: %s\n  ---\n  id: %s\n  expected: |-\n    %s\n  found: |2-\n%s\n  hint: |-\n    %s\n  ...\n' \
     "${CHECKS}" "$1" "$2" "$1" "$3" "$(tr -cd '[:print:]\n' <<< "${found:-nothing}" | sed 's/^/    /')" "$4"
 }
 
@@ -51,28 +51,39 @@ mode() { # MODE FILE...
 }
 
 same() { # FROM... TO
-  local from file target to="${!#}" bad=0
+  local from file bad=0
   for from in "${@:1:$#-1}"; do
-    [[ -e ${from} ]] || { echo "${from} is missing"; bad=1; continue; }
-    while IFS= read -r -d '' file; do
-      target=${to}
-      [[ ${to} != */ ]] || target="${to}${from##*/}${file#"${from}"}"
-      cmp --silent -- "${file}" "${target}" || { echo "${target} is not ${file}"; bad=1; }
-    done < <(find "${from}" -type f -print0)
+    if [[ -d ${from} ]]; then
+      while IFS= read -r -d '' file; do same_file "${file}" "${from}" "${!#}" || bad=1; done < <(find "${from}" -type f -print0)
+    else
+      same_file "${from}" "${from}" "${!#}" || bad=1
+    fi
   done
   return "${bad}"
 }
 
+same_file() { # FILE FROM TO
+  local target=$3
+  [[ -e $1 ]] || { echo "$1 is missing"; return 1; }
+  [[ $3 != */ ]] || target="$3${2##*/}${1#"$2"}"
+  cmp --silent -- "$1" "${target}" || { echo "${target} is not $1"; return 1; }
+}
+
+# The line itself is not shown: it may hold a key.
 line() { # PATTERN FILE...: in every file
   local file bad=0
   for file in "${@:2}"; do
     present "${file}" || { bad=1; continue; }
-    grep --max-count=1 --extended-regexp --regexp="$1" -- "${file}" || { echo "no such line in ${file}"; bad=1; }
+    grep --quiet --extended-regexp --regexp="$1" -- "${file}" || { echo "no such line in ${file}"; bad=1; }
   done
   return "${bad}"
 }
 
-is_json() { [[ $(tr -d '[:space:]' < "$1" | head --bytes=1) == '{' ]]; } # FILE
+is_json() { # FILE
+  local text
+  while read -r text; do [[ -z ${text} ]] || break; done < "$1"
+  [[ ${text} == \{* ]]
+}
 
 # The text at a path such as .spec.containers[0].name of a JSON file, or of a
 # YAML file in block style, which is how operators and the installer write.
@@ -128,66 +139,53 @@ images() { # FILE...
   return "${bad}"
 }
 
-chain() { # CA CERTIFICATE...
-  present "$@" || return 1
-  openssl verify -no-CApath -CAfile "$1" "${@:2}"
+# Every image is one of the payload, one that lab.yaml puts in the place of one,
+# or the release image itself.
+payload() { # FILE...
+  local image bad=0
+  present "$@" release-info/{images,image-references,digest} || return 1
+  while read -r image; do
+    grep --quiet --fixed-strings --word-regexp --regexp="${image}" release-info/{images,image-references,digest} ||
+      { echo "${image} is not in the release"; bad=1; }
+  done < <(sed -n --regexp-extended 's/^.*"?image"?: *["'\'']?([^"'\'' ,}]+).*$/\1/p' "$@" | sort --unique)
+  return "${bad}"
 }
 
-key_pair() { # X.crt or X.pub...
-  local file kind bad=0
+# Two files that set one object differently: which of them wins depends on the
+# order in which somebody creates them.
+agree() { # FILE...
+  local file json=() yaml=()
+  present "$@" || return 1
   for file in "$@"; do
-    present "${file}" "${file%.*}.key" || { bad=1; continue; }
-    kind=(openssl x509 -in "${file}" -noout -pubkey)
-    [[ ${file} != *.pub ]] || kind=(openssl pkey -pubin -in "${file}" -pubout)
-    cmp --silent <("${kind[@]}" 2> /dev/null) <(openssl pkey -in "${file%.*}.key" -pubout 2> /dev/null) ||
-      { echo "${file} does not belong to ${file%.*}.key"; bad=1; }
+    if is_json "${file}"; then json+=("${file}"); else yaml+=("${file}"); fi
   done
-  return "${bad}"
+  { ((${#json[@]} == 0)) || objects_in_json "${json[@]}"; ((${#yaml[@]} == 0)) || objects_in_yaml "${yaml[@]}"; } |
+    awk -F '\t' '$1 in text && text[$1] != $3 { print file[$1] " and " $2 " both set " $1; bad = 1 }
+      { file[$1] = $2; text[$1] = $3 }
+      END { exit bad }'
 }
 
-subject() { # EXPECTED CERTIFICATE
-  local found
-  present "$2" || return 1
-  found="$(openssl x509 -in "$2" -noout -subject -nameopt RFC2253)" || return 1
-  echo "${found#subject=}"
-  [[ ${found#subject=} == "$1" ]]
+# An object a line: kind and name, file, text.
+objects_in_json() { # FILE...
+  jq --raw-output '[(.kind + "." + (.apiVersion | split("/") | .[-2] // "") + "/" +
+    (.metadata.namespace // "") + "/" + (.metadata.name // "")), input_filename, tojson] | join("\t")' "$@"
 }
 
-# The values of one extension, one a line.
-extension() { # NAME CERTIFICATE
-  openssl x509 -in "$2" -noout -ext "$1" | sed '1d; s/^ *//; s/, /\n/g' |
-    sed 's/^IP Address:/IP:/; s/0:0:0:0:0:0:0:1/::1/
-      s/^TLS Web Server Authentication$/serverAuth/; s/^TLS Web Client Authentication$/clientAuth/' | sort
-}
-
-extension_is() { # NAME EXPECTED CERTIFICATE...; EXPECTED is separated by spaces
-  local file found bad=0
-  for file in "${@:3}"; do
-    present "${file}" || { bad=1; continue; }
-    found="$(extension "$1" "${file}" 2>&1 | xargs)"
-    [[ ${found} == "$(tr ' ' '\n' <<< "$2" | sort | xargs)" ]] || { echo "${file}: ${found:-none}"; bad=1; }
-  done
-  return "${bad}"
-}
-names() { extension_is subjectAltName "$@"; }
-usage_is() { extension_is extendedKeyUsage "$@"; }
-
-fresh() { # MINUTES CERTIFICATE...
-  local file start bad=0
-  for file in "${@:2}"; do
-    present "${file}" || { bad=1; continue; }
-    start="$(openssl x509 -in "${file}" -noout -startdate)" || { bad=1; continue; }
-    openssl x509 -in "${file}" -noout -checkend "$(($1 * 60))" > /dev/null || start=expired
-    if [[ ${start} == expired ]] || (($(date --date="${start#*=}" +%s) > $(date +%s))); then
-      echo "${file}: $(openssl x509 -in "${file}" -noout -dates | xargs)"
-      bad=1
-    fi
-  done
-  return "${bad}"
-}
-
-bundle() { # BUNDLE CERTIFICATE...
-  present "$@" || return 1
-  bodies() { awk '/BEGIN/ { b = ""; next } /END/ { print b; next } { b = b $0 }' "$@" | sort; }
-  cmp --silent <(bodies "$1") <(bodies "${@:2}") || { echo "$1 holds $(grep -c BEGIN "$1") certificates, not those of ${*:2}"; return 1; }
+objects_in_yaml() { # FILE...
+  awk '
+    function value() { sub(/^[^:]*: */, ""); gsub(/["'\'']| +#.*$/, ""); return $0 }
+    function flush() {
+      if (name != "") printf "%s.%s/%s/%s\t%s\t%s\n", kind, group, space, name, file, text
+      kind = group = space = name = text = ""
+    }
+    FNR == 1 { flush(); file = FILENAME }
+    /^---/ { flush() }
+    /^(---|\.\.\.| *#| *$)/ { next }
+    { gsub(/\t/, " "); text = text $0 "\001" }
+    /^[^ ]/ { inside = /^"?metadata"?:/ }
+    /^"?kind"?:/ { kind = value() }
+    /^"?apiVersion"?: *.*\// { group = value(); sub(/\/.*/, "", group) }
+    inside && /^  "?name"?:/ { name = value() }
+    inside && /^  "?namespace"?:/ { space = value() }
+    END { flush() }' "$@"
 }

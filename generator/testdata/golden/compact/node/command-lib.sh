@@ -16,10 +16,15 @@ die() { # STATUS MESSAGE HINT
 }
 
 need() { # COMMAND...
-  local name
+  local name debian fedora
   for name in "$@"; do
-    command -v "${name}" > /dev/null || die 4 "the command ${name} is missing" \
-      "install it: apt-get install ${name/#flock/util-linux}, or dnf install ${name/#flock/util-linux}"
+    debian=${name} fedora=${name}
+    case ${name} in
+      flock) debian=util-linux fedora=util-linux ;;
+      dig) debian=bind9-dnsutils fedora=bind-utils ;;
+    esac
+    command -v "${name}" > /dev/null ||
+      die 4 "the command ${name} is missing" "install it: apt-get install ${debian}, or dnf install ${fedora}"
   done
 }
 
@@ -45,7 +50,7 @@ show() { # REDIRECTION COMMAND...
   printf '  $%s%s\n' "$(typed "${@:2}")" "$1"
   if [[ ${MODE} == step ]]; then
     [[ ! -t 5 ]] || printf '    [Enter: run it, a: run all that follow, Ctrl-C: stop] ' >&5
-    read -r -u 3 answer || die 1 'stopped before this command' "${STAGE}.sh does the whole stage again"
+    read -r -u 3 answer || die 1 'stopped before this command' "${CALL} does the whole stage again"
     [[ ${answer} != a ]] || MODE=run
   fi
   [[ ${MODE} != dry-run ]]
@@ -86,34 +91,53 @@ write_file() { # MODE FILE
 
 # cp, but each file arrives under a name that the kubelet does not look at and
 # is then renamed: the kubelet starts half a manifest as readily as a whole one.
-# Manifests come last, when what they mount is there.
-copy_files() { # [--recursive] FROM... TO
-  local from to="${!#}" early=() late=()
+# Manifests come last, when what they mount is there. FROM is a pattern, matched
+# here so that what is shown stays short.
+copy_files() { # [--recursive] FROM TO
+  local from early=() late=()
   if ! show '' cp "$@"; then return; fi
-  for from in "${@:1:$#-1}"; do
-    case ${from} in
-      --recursive) ;;
-      */manifests) late+=("${from}") ;;
-      *) early+=("${from}") ;;
-    esac
+  local IFS='' # a pattern is no list of words
+  # shellcheck disable=SC2048,SC2086
+  for from in ${*: -2:1}; do
+    if [[ ${from} == */manifests ]]; then late+=("${from}"); else early+=("${from}"); fi
   done
   for from in "${early[@]}" "${late[@]}"; do
     [[ -f ${from} || -d ${from} && $1 == --recursive ]] ||
       die 1 "there is no file ${from} to copy" 'the step before wrote none: read its output'
-    copy_below "${from}" "${to}"
   done
+  if [[ $1 != --recursive && ${!#} == */ ]]; then
+    copy_together "${early[@]}" "${!#}"
+    return
+  fi
+  for from in "${early[@]}" "${late[@]}"; do copy_below "${from}" "${!#}"; done
+}
+
+# Many files into one directory, by few commands.
+copy_together() { # FILE... DIRECTORY/
+  local waiting="${!#}.bootlab"
+  mkdir --parents "${!#}"
+  rm --recursive --force "${waiting}"
+  mkdir "${waiting}"
+  cp -- "${@:1:$#-1}" "${waiting}/"
+  mv --force -- "${waiting}"/* "${!#}"
+  rmdir "${waiting}"
 }
 
 copy_below() { # FROM TO
-  local file target waiting
-  while IFS= read -r -d '' file; do
-    target=$2
-    [[ $2 != */ ]] || target="$2${1##*/}${file#"$1"}"
-    waiting="$(dirname -- "${target}")/.${target##*/}.bootlab"
-    mkdir --parents "$(dirname -- "${target}")"
-    cp -- "${file}" "${waiting}"
-    mv --force -- "${waiting}" "${target}"
-  done < <(find "$1" -type f -print0 | sort --zero-terminated)
+  local file directory waiting files
+  if [[ -f $1 ]]; then
+    file=$2
+    [[ $2 != */ ]] || file="$2${1##*/}"
+    waiting="${file%"${file##*/}"}.${file##*/}.bootlab"
+    [[ ${file} != */* ]] || mkdir --parents "${file%/*}"
+    cp -- "$1" "${waiting}"
+    mv --force -- "${waiting}" "${file}"
+    return
+  fi
+  while IFS= read -r -d '' directory; do
+    mapfile -d '' -t files < <(find "${directory}" -maxdepth 1 -type f -print0)
+    ((${#files[@]} == 0)) || copy_together "${files[@]}" "$2${1##*/}${directory#"$1"}/"
+  done < <(find "$1" -type d -print0 | sort --zero-terminated)
 }
 
 wait_until() { # SECONDS WHAT COMMAND...
@@ -121,7 +145,7 @@ wait_until() { # SECONDS WHAT COMMAND...
   [[ ${MODE} != dry-run ]] || return 0
   log "waiting for $2, at most $1 s"
   until "${@:3}"; do
-    ((SECONDS < end)) || die 1 "no sign of $2 within $1 s" "the last answer is above; ${STAGE}.sh waits again"
+    ((SECONDS < end)) || die 1 "no sign of $2 within $1 s" "the last answer is above; ${CALL} waits again"
     sleep 2
   done
 }
@@ -149,7 +173,7 @@ pull_image() { # IMAGE
   timeout --foreground 1800 podman pull "$1" > /dev/null 2>&"${progress}" 9>&- && return
   # What podman said to the terminal is not in the log; there it says it again.
   [[ ${progress} == 2 ]] || timeout 60 podman pull --quiet "$1" 9>&- || true
-  die 1 "podman could not pull $1" 'podman says why above: the name, the network or the pull secret'
+  die 1 "podman could not pull $1" 'podman says why above: the name, the network, the CA of the registry or the pull secret'
 }
 
 # A killed podman client leaves its container running and the name taken. True

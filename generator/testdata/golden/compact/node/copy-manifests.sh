@@ -19,8 +19,8 @@ set -Eeuo pipefail
 SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 readonly ASSET_DIR='/opt/openshift'
 readonly HOST_ROOT=''
-readonly STAGE='copy-manifests' RECORD='openshift-manifests' MARKER='openshift-manifests.done'
-readonly NEEDS=(jq flock) NEXT='render-etcd.sh'
+readonly STAGE='copy-manifests' CALL='copy-manifests.sh' RECORD='openshift-manifests' MARKER='openshift-manifests.done'
+readonly NEEDS=(jq flock) NEXT='render-api.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -42,7 +42,7 @@ do_stage() {
 
   # Everything in manifests/ is created by cluster-bootstrap once the API
   # answers.
-  copy_files openshift/* manifests/
+  copy_files 'openshift/*' manifests/
 }
 
 all_arrived() {

@@ -20,8 +20,8 @@ SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
-readonly STAGE='copy-manifests' RECORD='openshift-manifests' MARKER='openshift-manifests.done'
-readonly NEEDS=(jq flock) NEXT='render-etcd.sh'
+readonly STAGE='copy-manifests' CALL='copy-manifests.sh' RECORD='openshift-manifests' MARKER='openshift-manifests.done'
+readonly NEEDS=(jq flock) NEXT='render-api.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -43,7 +43,7 @@ do_stage() {
 
   # Everything in manifests/ is created by cluster-bootstrap once the API
   # answers.
-  copy_files openshift/* manifests/
+  copy_files 'openshift/*' manifests/
 }
 
 all_arrived() {

@@ -21,7 +21,7 @@ readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly PULL_SECRET_FILE=''
 readonly CLUSTER_NAME='compact'
-readonly STAGE='get-tools' RECORD='get-tools' MARKER='get-tools.done'
+readonly STAGE='get-tools' CALL='get-tools.sh' RECORD='get-tools' MARKER='get-tools.done'
 readonly NEEDS=(podman jq flock) NEXT='copy-manifests.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh

@@ -30,7 +30,7 @@ readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly CLUSTER_NAME='compact'
 readonly CLUSTER_DOMAIN='compact.bootlab.test'
-readonly STAGE='make-kubeconfigs' RECORD='make-kubeconfigs' MARKER='make-kubeconfigs.done'
+readonly STAGE='make-kubeconfigs' CALL='make-kubeconfigs.sh' RECORD='make-kubeconfigs' MARKER='make-kubeconfigs.done'
 readonly NEEDS=(openssl jq flock) NEXT='make-manifests.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
@@ -46,6 +46,8 @@ check_inputs() {
 }
 
 spoils() {
+  spoiled unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \
+    'openshift-install made other kubeconfigs'
   spoiled cvo-bootstrap.done render-cvo.sh \
     'the cluster version operator'\''s static pod was given the old kubeconfig-loopback'
   spoiled kube-controller-manager-bootstrap.done render-kcm.sh \

@@ -54,7 +54,7 @@ readonly SERVICE_NETWORK='172.30.0.0/16'
 readonly CONTROL_PLANE_REPLICAS='3'
 readonly COMPUTE_REPLICAS='0'
 readonly SSH_KEY=''
-readonly STAGE='make-manifests' RECORD='make-manifests' MARKER='make-manifests.done'
+readonly STAGE='make-manifests' CALL='make-manifests.sh' RECORD='make-manifests' MARKER='make-manifests.done'
 readonly NEEDS=(openssl jq flock) NEXT='release-info.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
@@ -68,6 +68,8 @@ check_inputs() {
 }
 
 spoils() {
+  spoiled unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \
+    'openshift-install wrote other manifests'
   spoiled openshift-manifests.done copy-manifests.sh \
     'it copied the old openshift/ into manifests/'
   spoiled config-bootstrap.done render-config.sh \
@@ -80,10 +82,14 @@ spoils() {
     'it read the old Network and Infrastructure'
   spoiled kube-controller-manager-bootstrap.done render-kcm.sh \
     'it read the old Network'
+  spoiled node-tuning-bootstrap.done render-node-tuning.sh \
+    'it read the old Infrastructure'
   spoiled mco-bootstrap.done render-mco.sh \
     'it read the old install-config, Infrastructure, Network, DNS, Proxy and pull secret'
   spoiled cco-bootstrap.done render-cco.sh \
     'it read the old install-config'
+  spoiled api-bootstrap.done render-api.sh \
+    'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
 }
 
 # What the installer concludes from the numbers of machines.

@@ -33,7 +33,7 @@ readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly CLUSTER_DOMAIN='compact.bootlab.test'
 readonly KUBERNETES_SERVICE_ADDRESS='172.30.0.1'
-readonly STAGE='make-pki' RECORD='make-pki' MARKER='make-pki.done'
+readonly STAGE='make-pki' CALL='make-pki.sh' RECORD='make-pki' MARKER='make-pki.done'
 readonly NEEDS=(openssl jq flock) NEXT='make-kubeconfigs.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
@@ -306,8 +306,12 @@ own_option() {
   ANEW=24h FORCE=yes
 }
 
-# Only what is really made anew spoils anything, so that is told at the end.
-spoils() { :; }
+# Only what is really made anew spoils anything, so that is told at the end. But
+# keys of openshift-install's and keys of this script are of two clusters.
+spoils() {
+  [[ ${ANEW} != 24h || ! -e unpack-bootstrap-ignition.done ]] || die 1 'the keys came out of a bootstrap.ign' 'make that again and unpack it, or run make-pki.sh --force'
+  spoiled unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh 'openshift-install made other keys, and the two do not mix'
+}
 made_from_old() { # MARKER SCRIPT WHY
   [[ -e $1 ]] || return 0
   run rm --force "$1"
@@ -336,6 +340,30 @@ do_stage() {
   [[ -z ${MADE} ]] ||
     made_from_old mco-bootstrap.done render-mco.sh \
       'nodes were to be given the old root CA and the old CAs of the API'\''s clients'
+  [[ -z ${MADE} ]] ||
+    made_from_old cvo-bootstrap.done render-cvo.sh \
+      'the cluster version operator'\''s static pod was given the old kubeconfig-loopback'
+  [[ -z ${MADE} ]] ||
+    made_from_old kube-scheduler-bootstrap.done render-scheduler.sh \
+      'the scheduler'\''s render read the old auth/kubeconfig'
+  [[ -z ${MADE} ]] ||
+    made_from_old openshift-manifests.done copy-manifests.sh \
+      'it copied the old openshift/ into manifests/'
+  [[ -z ${MADE} ]] ||
+    made_from_old config-bootstrap.done render-config.sh \
+      'it read the old Infrastructure'
+  [[ -z ${MADE} ]] ||
+    made_from_old etcd-bootstrap.done render-etcd.sh \
+      'it read the old install-config, Infrastructure and Network'
+  [[ -z ${MADE} ]] ||
+    made_from_old node-tuning-bootstrap.done render-node-tuning.sh \
+      'it read the old Infrastructure'
+  [[ -z ${MADE} ]] ||
+    made_from_old cco-bootstrap.done render-cco.sh \
+      'it read the old install-config'
+  [[ -z ${MADE} ]] ||
+    made_from_old api-bootstrap.done render-api.sh \
+      'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
 }
 
 verify() {

@@ -30,7 +30,7 @@ readonly BOOTKUBE_IMAGES='machine-config-operator etcd pod cluster-etcd-operator
   cluster-node-tuning-operator cloud-credential-operator hyperkube
   cluster-policy-controller cluster-bootstrap cluster-config-api
   cluster-authentication-operator'
-readonly STAGE='release-info' RECORD='release-info' MARKER='release-info.done'
+readonly STAGE='release-info' CALL='release-info.sh' RECORD='release-info' MARKER='release-info.done'
 readonly NEEDS=(podman jq flock) NEXT='copy-manifests.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
@@ -169,7 +169,13 @@ usual_failures() {
     'Give lab.yaml a pullSecret; for OCP it comes from the cloud console.'
   usual_failure 'no such host' \
     'The registry'\''s name cannot be resolved from here.' \
-    'Look at the network and the proxy of this machine.'
+    'Look at the network of this machine; a proxy that it needs is named as proxy in lab.yaml.'
+  usual_failure 'proxyconnect tcp' \
+    'The proxy does not answer.' \
+    'Correct proxy in lab.yaml and generate again; where lab.yaml names none, look at HTTPS_PROXY and HTTP_PROXY of your shell.'
+  usual_failure 'x509: certificate signed by unknown authority' \
+    'The registry, or a proxy before it, shows a certificate of a CA that this machine does not know.' \
+    'Save that CA'\''s certificate beside lab.yaml, name the file as additionalTrustBundle there, and generate again.'
   usual_failure 'image-references: No such file or directory' \
     'The image is no release image.' \
     'Name a release image, not an operator'\''s, in release.image of lab.yaml.'

@@ -41,8 +41,8 @@ OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly PULL_SECRET_FILE=''
-readonly STAGE='render-etcd' RECORD='etcd-bootstrap' MARKER='etcd-bootstrap.done'
-readonly NEEDS=(podman jq openssl flock) NEXT=''
+readonly STAGE='render-etcd' CALL='render-etcd.sh' RECORD='etcd-bootstrap' MARKER='etcd-bootstrap.done'
+readonly NEEDS=(podman jq openssl flock) NEXT='render-kube-apiserver.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -58,8 +58,6 @@ check_inputs() {
 spoils() {
   spoiled kube-apiserver-bootstrap.done render-kube-apiserver.sh \
     'every render makes new CAs, and the API server was rendered to trust the old ones'
-  never_after cb-bootstrap.done start-bootstrap.sh \
-    'the API server already talks to a running etcd with the old certificates'
 }
 
 do_stage() {
@@ -108,12 +106,12 @@ do_stage() {
 
   # The kubelet watches /etc/kubernetes/manifests and starts etcd at this
   # moment; the certificates go first so that it finds them.
-  copy_files --recursive etcd-bootstrap/etc-kubernetes/* "${HOST_ROOT}/etc/kubernetes/"
+  copy_files --recursive 'etcd-bootstrap/etc-kubernetes/*' "${HOST_ROOT}/etc/kubernetes/"
   # Cluster-bootstrap will create every file in manifests/ once the API answers.
-  copy_files etcd-bootstrap/manifests/* manifests/
+  copy_files 'etcd-bootstrap/manifests/*' manifests/
   # Kube-apiserver's render reads etcd-client.* and etcd-ca-bundle.crt from
   # tls/, and so does wait-for-etcd.
-  copy_files etcd-bootstrap/tls/* tls/
+  copy_files 'etcd-bootstrap/tls/*' tls/
 }
 
 # Only a node has a kubelet, and so an etcd that runs.
@@ -192,6 +190,9 @@ usual_failures() {
   usual_failure 'interface conversion: interface {} is nil, not []interface {}' \
     'The install-config has no machineNetwork.' \
     'Run make-manifests.sh --force.'
+  usual_failure 'unrecognized data structure in controlPlane field' \
+    'The install-config has no controlPlane.' \
+    'Run make-manifests.sh --force.'
   usual_failure 'panic: runtime error: invalid memory address or nil pointer dereference' \
     'The Infrastructure has no platformStatus.' \
     'Run make-manifests.sh --force.'
@@ -201,6 +202,9 @@ usual_failures() {
   usual_failure 'machineNetwork CIDR is reserved and unsupported' \
     'The operator refuses networks that are reserved for documentation.' \
     'Choose another machineNetwork in lab.yaml; bootlab check refuses it too.'
+  usual_failure 'lstat /usr/share/bootkube/manifests/bootstrap-manifests: no such file or directory' \
+    'The image holds the command but none of its templates; it is not the payload'\''s cluster-etcd-operator.' \
+    'Look for an override under images in lab.yaml, then run release-info.sh --force.'
 }
 
 stage_main "$@"

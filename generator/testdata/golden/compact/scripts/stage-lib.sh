@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # stage-lib.sh: how every stage script runs
 #
-# A stage script sets its settings and STAGE, RECORD, MARKER, NEEDS and NEXT,
-# sources this file, defines check_inputs, spoils, do_stage, verify and
-# usual_failures, and ends with stage_main "$@". Exit status: 0 done, 1 the
-# stage failed, 2 wrong usage, 3 a check failed, 4 this host lacks something.
+# A stage script sets its settings and STAGE, CALL (what it is called with),
+# RECORD, MARKER, NEEDS and NEXT, sources this file, defines check_inputs, spoils,
+# do_stage, verify and usual_failures, and ends with stage_main "$@". Exit status:
+# 0 done, 1 the stage failed, 2 wrong usage, 3 a check failed, 4 this host lacks
+# something.
 umask 022
-MODE=run FORCE=no ERROR='' SAID=no LINE='' BEGUN=no CHECKS=0 FAILED=0 LOG_FROM=1 LOGGER=''
+MODE=run FORCE=no ERROR='' SAID=no LINE='' BEGUN=no PHASE='' CHECKS=0 FAILED=0 LOG_FROM=1 LOGGER='' SPOILT=()
 readonly RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
 readonly LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 # 3, 4 and 5 stay the terminal while output goes through the log; 9 is the lock.
@@ -15,14 +16,21 @@ exec 3<&0 4>&1 5>&2
 source "${BASH_SOURCE[0]%/*}/command-lib.sh"
 # shellcheck source-path=SCRIPTDIR source=check-lib.sh
 source "${BASH_SOURCE[0]%/*}/check-lib.sh"
+# shellcheck source-path=SCRIPTDIR source=certificate-lib.sh
+source "${BASH_SOURCE[0]%/*}/certificate-lib.sh"
 
 # What this stage's result was used for must be done again after it.
 spoiled() { # MARKER SCRIPT WHY
   [[ -e $1 ]] || return 0
-  [[ ${FORCE} == yes ]] || die 1 "repeating ${STAGE} spoils what $2 made: $3" \
-    "${STAGE}.sh --force does it and marks $2 as not done"
-  run rm --force "$1"
-  log "run $2 again after this: $3"
+  SPOILT+=("$1")
+  log "what $2 made is spoilt by doing ${STAGE} again: $3"
+}
+
+unmark_spoilt() {
+  ((${#SPOILT[@]} > 0)) || return 0
+  [[ ${FORCE} == yes ]] || die 1 "repeating ${STAGE} spoils ${#SPOILT[@]} later results, named above" \
+    "${CALL} --force does it and marks them as not done; run their scripts after it"
+  run rm --force "${SPOILT[@]}"
 }
 
 never_after() { # MARKER SCRIPT WHY
@@ -32,11 +40,18 @@ never_after() { # MARKER SCRIPT WHY
 # The installer's own format, so that openshift-install analyze reads it too:
 # one service start at the first script, then stage by stage.
 record() { # PHASE [RESULT [LINE MESSAGE]]
+  PHASE=$1
   mkdir --parents "${RECORDS%/*}"
-  if ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1; then
-    [[ ! -s ${RECORDS} ]] || mv --force "${RECORDS}" "${RECORDS}.torn"
+  [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}"
+  if ! with_entry "$@" 2> /dev/null; then
+    mv --force "${RECORDS}" "${RECORDS}.torn"
     echo '[]' > "${RECORDS}"
+    with_entry "$@"
   fi
+  mv --force "${RECORDS}.tmp" "${RECORDS}"
+}
+
+with_entry() { # PHASE [RESULT [LINE MESSAGE]]
   # shellcheck disable=SC2153 # the stage script sets RECORD
   jq --arg timestamp "$(date --utc +%Y-%m-%dT%H:%M:%SZ)" --arg stage "${RECORD}" --arg phase "$1" \
     --arg result "${2:-}" --arg errorLine "${3:-}" --arg errorMessage "${4:-}" '
@@ -44,7 +59,6 @@ record() { # PHASE [RESULT [LINE MESSAGE]]
     | if $service == "service start" then . else . + [{$timestamp, phase: "service start"}] end
     | . + [{$timestamp, $stage, $phase, $result, $errorLine, $errorMessage}
            | with_entries(select(.value != ""))]' "${RECORDS}" > "${RECORDS}.tmp"
-  mv --force "${RECORDS}.tmp" "${RECORDS}"
 }
 
 prepare_directory() {
@@ -54,12 +68,15 @@ prepare_directory() {
   elif [[ ${MODE} != dry-run ]]; then
     [[ ${ASSET_DIR} != *:* ]] || die 4 "the path ${ASSET_DIR} holds a colon" 'podman cannot mount it: move the lab'
     # Keys lie below: nobody else may look in, however the directory came about.
-    (umask 077 && mkdir --parents "${ASSET_DIR}" "${HOST_ROOT}" && chmod go-rwx "${ASSET_DIR%/*}") 2> /dev/null || true
+    (umask 077 && mkdir --parents "${ASSET_DIR}" "${HOST_ROOT}") 2> /dev/null || true
     [[ -w ${ASSET_DIR} && -w ${HOST_ROOT} ]] ||
       die 4 "${ASSET_DIR} cannot be written to" 'look at its owner, its mode and the space on its disk'
+    chmod go-rwx "${ASSET_DIR%/*}" 2> /dev/null ||
+      die 4 "${ASSET_DIR%/*} cannot be closed to others" 'it belongs to somebody else: move the lab to a directory of your own'
   fi
-  # Without an asset directory a dry run must not take the caller's for it.
-  cd -- "${ASSET_DIR}" 2> /dev/null || cd /
+  # Without an asset directory a dry run must not take the caller's for it, and
+  # what it shows is run from there all the same.
+  cd -- "${ASSET_DIR}" 2> /dev/null || { cd / && PWD=${ASSET_DIR}; }
 }
 
 lock() {
@@ -75,10 +92,9 @@ begin() {
   trap '' PIPE
   exec > >(trap '' INT TERM HUP && exec 9>&- && exec tee --append --output-error=warn-nopipe "${LOG}") 2>&1
   LOGGER=$! BEGUN=yes
-  trap 'LINE="${LINENO} ${FUNCNAME[0]:-main} ${STAGE}.sh"' ERR
-  trap 'die 1 interrupted "${STAGE}.sh does the whole stage again"' INT TERM HUP
+  trap 'LINE="${LINENO} ${FUNCNAME[0]:-main} ${CALL%% *}"' ERR
+  trap 'die 1 interrupted "${CALL} does the whole stage again"' INT TERM HUP
   trap finish EXIT
-  record 'stage start'
 }
 
 # Runs however the script ends, but for kill -9: the record gets its end.
@@ -92,7 +108,7 @@ finish() {
   [[ ${BEGUN} == yes && ${status} != 0 ]] || exit "${status}"
   [[ ${status} == [134] ]] || status=1
   [[ -n ${ERROR} ]] || said_in_subshell
-  record 'stage end' failure "${LINE}" "${ERROR:-a command failed}"
+  [[ ${PHASE} != 'stage start' ]] || record 'stage end' failure "${LINE}" "${ERROR:-a command failed}"
   [[ ${SAID} == yes ]] || printf 'error: %s (line %s)\n' "${ERROR:-a command failed}" "${LINE}" >&2
   usual_failures >&2
   printf '  log: %s\n' "${LOG}" >&2
@@ -120,7 +136,7 @@ explain() {
 }
 
 usage() {
-  printf 'Usage: %s.sh [MODE]\n\n' "${STAGE}"
+  printf 'Usage: %s [MODE]\n\n' "${CALL}"
   printf '  %-10s %s\n' '' 'check, do what is not done, check again' \
     --explain 'what the stage does and why' --dry-run 'show the exact commands, change nothing' \
     --step 'show each command and wait for Enter' --verify 'only the checks, as TAP 14' \
@@ -144,11 +160,31 @@ options() { # ARGUMENT...
       --help) usage; exit ;;
       --dry-run | --step | --verify) MODE=${option#--} ;;
       --force) FORCE=yes ;;
-      *) own_option "${option}" || die 2 "unknown option ${option@Q}" "${STAGE}.sh --help lists the modes" ;;
+      *) own_option "${option}" || die 2 "unknown option ${option@Q}" "${CALL} --help lists the modes" ;;
     esac
   done
 }
 own_option() { false; }
+
+# A stage that leaves several markers, or none, defines this again.
+marked() { [[ -e ${MARKER} ]]; }
+
+# From the start in the record to the marker. A stage of several records, or
+# one whose failure stops nothing, defines this again.
+whole_stage() {
+  begin
+  record 'stage start'
+  spoils
+  unmark_spoilt
+  rm --force "${MARKER}"
+  do_stage
+  CHECKS=0 FAILED=0
+  verify
+  ((FAILED == 0)) || die 3 "${FAILED} of ${CHECKS} checks fail" 'each says above what it expected and what to do'
+  touch "${MARKER}"
+  record 'stage end' success
+  log "${STAGE} is done${NEXT:+; next: ${NEXT}}"
+}
 
 stage_main() {
   options "$@"
@@ -158,19 +194,10 @@ stage_main() {
   check_inputs
   if [[ ${MODE} == dry-run ]]; then do_stage; exit; fi
   lock
-  if [[ ${FORCE} == no && -e ${MARKER} ]]; then
+  if [[ ${FORCE} == no ]] && marked; then
     verify > /dev/null
     ((FAILED > 0)) || { log "${STAGE} is done already; --verify shows the checks, --force repeats it"; exit; }
     log "${STAGE} is marked as done, but ${FAILED} of ${CHECKS} checks fail: doing it again"
   fi
-  begin
-  spoils
-  rm --force "${MARKER}"
-  do_stage
-  CHECKS=0 FAILED=0
-  verify
-  ((FAILED == 0)) || die 3 "${FAILED} of ${CHECKS} checks fail" 'each says above what it expected and what to do'
-  touch "${MARKER}"
-  record 'stage end' success
-  log "${STAGE} is done${NEXT:+; next: ${NEXT}}"
+  whole_stage
 }

@@ -1,0 +1,220 @@
+package generator
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"bootlab/generator/diagram"
+	"bootlab/labs"
+)
+
+// chapterData is what the template of a chapter sees.
+type chapterData struct {
+	*labs.Plan
+	*labs.Chapter
+	beliefs []labs.Belief
+	pages   map[string]string // titles of the pages of this output, by id
+}
+
+// Belief is a wrong belief and what is right, as a block of the page. It is an
+// error to name one that does not stand on this page; one that does not hold in
+// this release or lab leaves no trace.
+func (d *chapterData) Belief(id string) (string, error) {
+	for _, b := range labs.BuiltinGuide().Beliefs {
+		if b.ID != id {
+			continue
+		}
+		if !slices.Contains(b.Pages, d.Chapter.ID) {
+			return "", fmt.Errorf("chapter %s: belief %s does not list it among its pages", d.Chapter.ID, id)
+		}
+		for _, mine := range d.beliefs {
+			if mine.ID == id {
+				return beliefBlock(b), nil
+			}
+		}
+		return "", nil
+	}
+	return "", fmt.Errorf("chapter %s: there is no belief %s", d.Chapter.ID, id)
+}
+
+// Link is a link to the page of a stage, a library or a chapter; a chapter is
+// called by its title. A stage that has no page in this output is only named.
+func (d *chapterData) Link(id string) (string, error) {
+	title, ok := d.pages[id]
+	switch {
+	case ok && labs.BuiltinGuide().Chapter(id) != nil:
+		return "[" + title + "](" + id + ".md)", nil
+	case ok:
+		return "[" + id + "](" + id + ".md)", nil
+	case labs.Builtin().Stage(id) != nil:
+		return "`" + id + "`", nil
+	}
+	return "", fmt.Errorf("chapter %s: there is no page %s to link to", d.Chapter.ID, id)
+}
+
+// Since says whether the lab's release is that one or a later one.
+func (d *chapterData) Since(release string) (bool, error) {
+	if labs.Builtin().Release(release) == nil {
+		return false, fmt.Errorf("chapter %s: release %q is not known", d.Chapter.ID, release)
+	}
+	return labs.Span{Since: release}.Holds(d.Release.ID), nil
+}
+
+// Recorded are the stages that bootkube.sh of this release records; the
+// questions it asks about DNS and URLs, which cannot fail it, are not counted.
+func (d *chapterData) Recorded() []*labs.Stage {
+	var out []*labs.Stage
+	for _, s := range d.Stages {
+		if s.Bootkube != "" && s.Kind != "check" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Users links to the stages that run an image of the release, or give a
+// variable of bootkube.sh to what they run.
+func (d *chapterData) Users(image, variable string) (string, error) {
+	var out []string
+	for _, s := range d.Recorded() {
+		if s.Run == nil || s.Run.Image != image && !slices.ContainsFunc(s.Run.Flags, func(f labs.Flag) bool {
+			return mentions(f.Value)[variable]
+		}) {
+			continue
+		}
+		link, err := d.Link(s.ID)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, link)
+	}
+	return strings.Join(out, ", "), nil
+}
+
+// Ports are the ports that are open on a kind of machine.
+func (d *chapterData) Ports(machine string) []labs.Port {
+	return labs.BuiltinGuide().PortsOf(machine, d.Plan)
+}
+
+// Nodes are the machines that become nodes of the cluster.
+func (d *chapterData) Nodes() []labs.Machine {
+	return slices.Concat(d.Lab.Machines.Masters, d.Lab.Machines.Workers)
+}
+
+func beliefBlock(b labs.Belief) string {
+	really := strings.ReplaceAll(strings.TrimSpace(b.Really), "\n", "\n> ")
+	return "> [!BELIEF]\n> **It is said:** " + strings.TrimSpace(b.Said) + "\n>\n> **Really:** " + really
+}
+
+// chapters renders the pages of prose. It comes after the other pages, so that
+// it can link to them.
+func (r *renderer) chapters(templates fs.FS) error {
+	pages := r.titles()
+	order := r.readingOrder()
+	for i, id := range order {
+		c := labs.BuiltinGuide().Chapter(id)
+		if c == nil {
+			continue
+		}
+		following := ""
+		if i+1 < len(order) {
+			following = order[i+1]
+		}
+		if err := r.chapter(templates, c, pages, following); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// titles are those of all pages, by id.
+func (r *renderer) titles() map[string]string {
+	out := map[string]string{}
+	for _, name := range libraries {
+		out[name] = name + ".sh"
+	}
+	out[chainScript] = chainScript + ".sh"
+	for _, d := range r.paged {
+		out[d.ID] = d.Title
+	}
+	for _, group := range labs.BuiltinGuide().Groups {
+		for _, c := range group.Chapters {
+			out[c.ID] = c.Title
+		}
+	}
+	return out
+}
+
+// readingOrder is the order of the guide's pages: that of the groups, with the
+// stages in their own place.
+func (r *renderer) readingOrder() []string {
+	var out []string
+	for _, group := range labs.BuiltinGuide().Groups {
+		for _, c := range group.Chapters {
+			out = append(out, c.ID)
+		}
+		for _, s := range r.plan.Stages {
+			if group.ID == "stages" && slices.ContainsFunc(r.paged, func(d *scriptData) bool { return d.ID == s.ID }) {
+				out = append(out, s.ID)
+			}
+		}
+	}
+	return out
+}
+
+// blank is what a belief or a condition without effect leaves behind.
+var blank = regexp.MustCompile(`\n{3,}`)
+
+func (r *renderer) chapter(templates fs.FS, c *labs.Chapter, pages map[string]string, following string) error {
+	name := "guide/chapters/" + c.ID + ".md.tmpl"
+	source, err := fs.ReadFile(templates, name)
+	if err != nil {
+		return err
+	}
+	t, err := template.New(path.Base(name)).Funcs(functions()).Funcs(r.pictureFunction()).Option("missingkey=error").Parse(string(source))
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString("# " + c.Title + "\n\n" + c.Summary + "\n\n")
+	data := &chapterData{r.plan, c, labs.BuiltinGuide().BeliefsOf(c.ID, r.plan), pages}
+	if err := t.Execute(&b, data); err != nil {
+		return fmt.Errorf("chapter %s: %w", c.ID, err)
+	}
+	b.WriteString("\n\n## Sources\n\nRead from " + c.Source + ".\n")
+	if following != "" {
+		b.WriteString("\n## Next\n\n[" + pages[following] + "](" + following + ".md)\n")
+	}
+	r.add("guide/"+c.ID+".md", 0o644, blank.ReplaceAllString(b.String(), "\n\n"))
+	return nil
+}
+
+// pictureFunction gives chapters the function picture, which prints a picture
+// as a block of mermaid; the site shows the drawing of the same name instead.
+func (r *renderer) pictureFunction() template.FuncMap {
+	return template.FuncMap{"picture": func(name string) (string, error) {
+		for _, p := range r.pictures {
+			if p.Name == name {
+				return "```mermaid " + name + "\n" + strings.TrimRight(p.Mermaid, "\n") + "\n```", nil
+			}
+		}
+		return "", fmt.Errorf("there is no picture %s", name)
+	}}
+}
+
+// drawPictures makes every picture of the guide and adds its drawing.
+func (r *renderer) drawPictures() error {
+	var err error
+	if r.pictures, err = diagram.Pictures(r.plan); err != nil {
+		return err
+	}
+	for _, p := range r.pictures {
+		r.add("guide/pictures/"+p.Name+".svg", 0o644, string(p.SVG))
+	}
+	return nil
+}

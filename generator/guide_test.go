@@ -1,0 +1,35 @@
+package generator
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
+	files := map[string]string{}
+	for _, f := range render(t, "compact", "4.21").Files {
+		files[f.Path] = string(f.Data)
+	}
+	for file, texts := range map[string][]string{
+		"guide/verify-api.md":   {"`node/verify-api.sh`", "`--resolve`", "curl --cacert"},
+		"guide/resolve-api.md":  {"`node/verify-api.sh --resolve`", "(verify-api.md)", "Next: `node/render-cco.sh`"},
+		"node/verify-api.sh":    {"CALL='verify-api.sh --resolve'", "CALL='verify-api.sh' "},
+		"node/render-mco.sh":    {"NEXT='verify-api.sh --resolve'"},
+		"scripts/render-mco.sh": {"NEXT='render-cco.sh'"},
+		"README.md":             {"[`verify-api.sh --resolve`](guide/resolve-api.md)", "[`verify-api.sh`](guide/verify-api.md)"},
+	} {
+		for _, text := range texts {
+			if !strings.Contains(files[file], text) {
+				t.Errorf("%s does not say %s", file, text)
+			}
+		}
+	}
+	for _, file := range []string{"scripts/verify-api.sh", "node/resolve-api.sh", "scripts/resolve-api.sh"} {
+		if files[file] != "" {
+			t.Errorf("%s is made", file)
+		}
+	}
+	if strings.Contains(files["README.md"], "scripts/verify-api") {
+		t.Error("the README names a rehearsal of verify-api")
+	}
+}

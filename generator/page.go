@@ -1,0 +1,96 @@
+package generator
+
+import (
+	"slices"
+	"strings"
+
+	"bootlab/labs"
+)
+
+// pageData is what a stage's guide page sees: the stage as the script had it,
+// the script cut into explanations and code, and the stages around it.
+type pageData struct {
+	*scriptData
+	Segments []Segment
+	Flags    []labs.Flag
+	Beliefs  []labs.Belief
+	pages    map[string]bool // ids of the stages that have a page
+}
+
+// Origin links to where a file that the stage reads comes from.
+func (d *pageData) Origin(f labs.File) string {
+	writer := d.plan.Stage(f.From)
+	if f.From == "" {
+		writer = d.plan.Writer(f.Path, d.Stage)
+	}
+	switch {
+	case writer != nil:
+		return d.link(writer.ID)
+	case f.From == "installer":
+		return "openshift-install"
+	}
+	return f.From
+}
+
+// Readers links to the later stages that read a path which the stage writes,
+// or something below it.
+func (d *pageData) Readers(path string) string {
+	var links []string
+	written := labs.File{Path: path}
+	for _, s := range d.plan.Stages[slices.Index(d.plan.Stages, d.Stage)+1:] {
+		for _, f := range s.Reads {
+			whole := strings.HasSuffix(f.Path, "/") && f.Covers(path)
+			if !whole && (!written.Covers(f.Path) || d.madeBetween(f, s)) {
+				continue
+			}
+			links = append(links, d.link(s.ID))
+			break
+		}
+	}
+	return strings.Join(links, ", ")
+}
+
+// madeBetween says whether what a later stage reads was written by another
+// stage than this one.
+func (d *pageData) madeBetween(f labs.File, reader *labs.Stage) bool {
+	if f.From != "" {
+		return f.From != d.ID
+	}
+	writer := d.plan.Writer(f.Path, reader)
+	return writer != nil && writer != d.Stage
+}
+
+// link is a link to a stage's page, or the stage's name where it has none.
+func (d *pageData) link(id string) string {
+	if !d.pages[id] {
+		return "`" + id + "`"
+	}
+	return "[" + id + "](" + id + ".md)"
+}
+
+// Runs is the command of bootkube.sh, with its own variables.
+func (d *pageData) Runs() string {
+	var lines []string
+	switch {
+	case d.Run != nil:
+		lines = append([]string{"podman run " + d.PodmanBase(), "--name " + d.Run.Name}, d.PodmanLines()...)
+		lines = append(lines, `"`+d.OperatorImage()+`"`, d.Run.Command)
+		for _, f := range d.Run.Flags {
+			lines = append(lines, flagWord(f))
+		}
+	case d.Command != nil:
+		lines = append(lines, d.Command.Line)
+		for _, f := range d.Command.Flags {
+			lines = append(lines, f.String())
+		}
+	}
+	return strings.Join(lines, " \\\n  ")
+}
+
+// Conditional are the flags of the command that are not always given.
+func (d *pageData) Conditional() []labs.Flag {
+	if d.Run == nil {
+		return nil
+	}
+	return d.ConditionalFlags()
+}

@@ -1,0 +1,213 @@
+package labs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Guide is what the guide holds beside the pages of stages: its groups with
+// their chapters, the beliefs that it puts right, and the ports that chapters
+// list.
+type Guide struct {
+	Groups  []Group
+	Beliefs []Belief
+	Ports   []Port
+}
+
+// Group is a part of the guide. The groups "stages" and "reference" hold the
+// pages of stages and of libraries too.
+type Group struct {
+	ID       string    `yaml:"id"`
+	Title    string    `yaml:"title"`
+	Chapters []Chapter `yaml:"chapters"`
+}
+
+// Chapter is a page of prose; its text is the template of the same name.
+type Chapter struct {
+	ID      string `yaml:"id"`
+	Title   string `yaml:"title"`
+	Summary string `yaml:"summary"` // one sentence
+	// Source says where the facts of the chapter were read.
+	Source string `yaml:"source"`
+}
+
+// Belief is something that is often said of the bootstrap and is wrong.
+type Belief struct {
+	ID     string `yaml:"id"`
+	Said   string `yaml:"said"`
+	Really string `yaml:"really"`
+	Span   `yaml:",inline"`
+	When   Condition `yaml:"when"`
+	// Pages are the chapters and stages on which it is put right.
+	Pages  []string `yaml:"pages"`
+	Source string   `yaml:"source"`
+}
+
+// Port is where something listens during a bootstrap or in the cluster after it.
+type Port struct {
+	Number    string `yaml:"number"`
+	Component string `yaml:"component"`
+	// On are the kinds of machines it listens on, of PortMachines.
+	On   []string `yaml:"on"`
+	Why  string   `yaml:"why"`
+	From string   `yaml:"from"` // who connects
+	// Balanced: clients come by way of the load balancer.
+	Balanced bool `yaml:"balanced"`
+	Span     `yaml:",inline"`
+	Source   string `yaml:"source"`
+}
+
+// PortMachines are the kinds of machines that a port may be open on.
+var PortMachines = []string{string(bootstrapRole), string(masterRole), string(workerRole)}
+
+// BuiltinGuide reads the guide's data that bootlab carries, once in a process.
+// It panics if that data is malformed, which the package's tests rule out.
+var BuiltinGuide = sync.OnceValue(func() *Guide {
+	sub, err := fs.Sub(Data, "data")
+	if err != nil {
+		panic(err)
+	}
+	g, err := LoadGuide(sub)
+	if err != nil {
+		panic(err)
+	}
+	return g
+})
+
+// LoadGuide reads the guide's data from a file tree, strictly; all problems are
+// reported together, as [Problems].
+func LoadGuide(fsys fs.FS) (*Guide, error) {
+	g := &Guide{}
+	problems := readYAML(fsys, "guide/chapters.yaml", &g.Groups)
+	problems = append(problems, readYAML(fsys, "guide/beliefs.yaml", &g.Beliefs)...)
+	problems = append(problems, readYAML(fsys, "guide/ports.yaml", &g.Ports)...)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return g, nil
+}
+
+// Chapter returns the chapter of that id; nil if there is none.
+func (g *Guide) Chapter(id string) *Chapter {
+	for i := range g.Groups {
+		for j := range g.Groups[i].Chapters {
+			if c := &g.Groups[i].Chapters[j]; c.ID == id {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// BeliefsOf are the beliefs that a page puts right in a lab and its release.
+func (g *Guide) BeliefsOf(page string, p *Plan) []Belief {
+	var out []Belief
+	for _, b := range g.Beliefs {
+		if !b.Holds(p.Release.ID) || !b.When.possible(p.Lab) {
+			continue
+		}
+		for _, at := range b.Pages {
+			if at == page {
+				out = append(out, b)
+			}
+		}
+	}
+	return out
+}
+
+// PortsOf are the ports of a release that are open on a kind of machine.
+func (g *Guide) PortsOf(machine string, p *Plan) []Port {
+	var out []Port
+	for _, port := range g.Ports {
+		if port.Holds(p.Release.ID) && slices.Contains(port.On, machine) {
+			out = append(out, port)
+		}
+	}
+	return out
+}
+
+// Validate says what is missing or does not fit: empty texts, ids that stand
+// twice, pages, releases and machines that exist nowhere. It joins all it finds.
+func (g *Guide) Validate(c *Catalog) error {
+	var errs []error
+	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("the guide: "+format, args...)) }
+	g.validateChapters(c, complain)
+	g.validateBeliefs(c, complain)
+	for _, p := range g.Ports {
+		texts(complain, "port "+p.Number, p.Component, p.Why, p.From, p.Source)
+		p.validate(complain, "port "+p.Number)
+		for _, machine := range p.On {
+			if !slices.Contains(PortMachines, machine) {
+				complain("port %s is open on %q, which is none of %s", p.Number, machine, strings.Join(PortMachines, ", "))
+			}
+		}
+		if p.Number == "" || len(p.On) == 0 {
+			complain("port %q needs a number, and a machine in on", p.Number)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (g *Guide) validateChapters(c *Catalog, complain func(string, ...any)) {
+	groups, chapters := onlyOnce("group", complain), onlyOnce("chapter", complain)
+	for _, group := range g.Groups {
+		groups(group.ID)
+		texts(complain, "group "+group.ID, group.Title)
+		for _, chapter := range group.Chapters {
+			chapters(chapter.ID)
+			texts(complain, "chapter "+chapter.ID, chapter.Title, chapter.Summary, chapter.Source)
+			if c.Stage(chapter.ID) != nil {
+				complain("chapter %s has the name of a stage, and both would be one page", chapter.ID)
+			}
+		}
+	}
+}
+
+func (g *Guide) validateBeliefs(c *Catalog, complain func(string, ...any)) {
+	once := onlyOnce("belief", complain)
+	for _, b := range g.Beliefs {
+		once(b.ID)
+		texts(complain, "belief "+b.ID, b.Said, b.Really, b.Source)
+		b.validate(complain, "belief "+b.ID)
+		for _, page := range b.Pages {
+			if g.Chapter(page) == nil && c.Stage(page) == nil {
+				complain("belief %s stands on %q, which is no page", b.ID, page)
+			}
+		}
+		if len(b.Pages) == 0 {
+			complain("belief %s stands on no page", b.ID)
+		}
+	}
+}
+
+// onlyOnce returns a function that complains of an id that is empty or taken.
+func onlyOnce(kind string, complain func(string, ...any)) func(id string) {
+	seen := map[string]bool{}
+	return func(id string) {
+		if id == "" || seen[id] {
+			complain("%s %q has no id, or one that is taken", kind, id)
+		}
+		seen[id] = true
+	}
+}
+
+func texts(complain func(string, ...any), what string, values ...string) {
+	for _, text := range values {
+		if strings.TrimSpace(text) == "" {
+			complain("%s has an empty text", what)
+		}
+	}
+}
+
+// validate complains of the ends of a span that are no known releases.
+func (s Span) validate(complain func(string, ...any), what string) {
+	for _, release := range []string{s.Since, s.Until} {
+		if release != "" && age(release) < 0 {
+			complain("%s: release %q is not known", what, release)
+		}
+	}
+}
