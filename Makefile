@@ -19,7 +19,7 @@ generate: build ## write scripts and guide of the lab in mylab/, made if it is n
 test: ## test the module bootlab: needs no more than bash
 	go test ./...
 
-test-podman: ## run the generated scripts as root and as an ordinary user: needs podman
+test-podman: ## run the generated scripts with podman, and look at the site with chromium
 	go -C test test -count=1 -timeout=60m ./...
 
 lint: ## look at format and usual mistakes
@@ -38,8 +38,9 @@ golden: ## accept what is generated now as right: read the difference with git d
 
 check: lint compile test test-podman ## all of these, as ./setup test does
 
-bench: ## measure how long generating takes
+bench: ## measure how long generating and the site take, and what the scripts add to podman
 	go test -run=- -bench=. -benchmem ./...
+	go -C test test -run=- -bench=. ./...
 
 clean: ## remove what was built; labs stay
 	rm -rf bin

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"bootlab/site"
 )
 
 // The two benchmarks belong together: a whole bootlab generate, process start
@@ -53,4 +55,17 @@ func BenchmarkCopyOfTheSameTree(b *testing.B) {
 	lab := generatedLab(b, builtBinary(b))
 	target := filepath.Join(b.TempDir(), "copy")
 	benchmarkCommand(b, target, "cp", "-r", filepath.Join(lab, "out"), target)
+}
+
+func BenchmarkSite(b *testing.B) {
+	out := os.DirFS(filepath.Join(generated(b), "out"))
+	for b.Loop() {
+		s, err := site.Build(out)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Files(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -154,8 +154,12 @@ func (j *judge) generated(name string, options []string) error {
 	if err != nil {
 		return fmt.Errorf("--help: %w: %s", err, help)
 	}
-	for _, option := range options {
-		if !bytes.Contains(help, []byte(option+" ")) {
+	for i, option := range options {
+		if i > 0 && !strings.HasPrefix(option, "-") && strings.HasPrefix(options[i-1], "-") {
+			continue // the value of the option before it
+		}
+		option, _, _ := strings.Cut(option, "=")
+		if !bytes.Contains(help, []byte(option+" ")) && !bytes.Contains(help, []byte(option+"=")) {
 			return fmt.Errorf("no option %s", option)
 		}
 	}

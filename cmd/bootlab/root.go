@@ -12,6 +12,7 @@ func newRootCommand(io streams) *cobra.Command {
 runnable, self-verifying script per stage, and a guide that explains each.`,
 		Example: `  bootlab init mylab        # write a commented mylab/lab.yaml
   bootlab generate mylab    # write scripts and guide to mylab/out
+  bootlab site serve mylab  # read the guide in a browser
   bootlab explain render-etcd`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -23,7 +24,7 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 		return &usageError{&hintError{err, c.CommandPath() + " --help lists the flags"}}
 	})
 	root.AddCommand(newInitCommand(io), newLabsCommand(io), newCheckCommand(io), newGenerateCommand(io),
-		newExplainCommand(io), newVersionCommand(io))
+		newExplainCommand(io), newSiteCommand(io), newVersionCommand(io))
 	for _, c := range root.Commands() {
 		if c.Args != nil {
 			c.Args = asUsage(c.Args)

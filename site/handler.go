@@ -1,0 +1,239 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Live is what a served site knows beyond its files. Every part may be left out.
+type Live struct {
+	// Rebuild gives the site anew when its source has changed, and nil when not.
+	Rebuild func() (*Site, error)
+	// Report is told once of each error that Rebuild returns; the site before it
+	// stays.
+	Report func(error)
+	// States tells how far the lab is, by the ids of pages.
+	States func() map[string]State
+	// Names are hosts that a browser may ask for, beside this machine's loopback
+	// addresses. Addresses stands for any host that is an address and no name.
+	Names     []string
+	Addresses bool
+}
+
+// Handler serves a site from memory. Nothing that is asked for becomes a path
+// on a disk.
+type Handler struct {
+	live Live
+	hub  hub
+
+	mu       sync.Mutex
+	site     *Site
+	states   map[string]State
+	reported string
+}
+
+// Handler serves the site. [Handler.Watch] keeps it up to date.
+func (s *Site) Handler(live Live) *Handler {
+	h := &Handler{live: live, site: s, hub: hub{closed: make(chan struct{})}}
+	if live.States != nil {
+		h.states = live.States()
+	}
+	return h
+}
+
+// Watch looks for changes until the context ends, and ends the streams to the
+// browsers then.
+func (h *Handler) Watch(ctx context.Context, every time.Duration) {
+	defer h.hub.close()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			h.look()
+		}
+	}
+}
+
+func (h *Handler) look() {
+	if h.live.Rebuild != nil {
+		site, err := h.live.Rebuild()
+		h.report(err)
+		if err == nil && site != nil {
+			h.mu.Lock()
+			h.site = site
+			h.mu.Unlock()
+			h.hub.tell(event{"reload", "{}"})
+		}
+	}
+	if h.live.States == nil {
+		return
+	}
+	states := h.live.States()
+	h.mu.Lock()
+	changed := !maps.Equal(states, h.states)
+	h.states = states
+	h.mu.Unlock()
+	if changed {
+		h.hub.tell(statesEvent(states))
+	}
+}
+
+func (h *Handler) report(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if err != nil && text != h.reported && h.live.Report != nil {
+		h.live.Report(err)
+	}
+	h.reported = text
+}
+
+func (h *Handler) now() (*Site, map[string]State) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.site, h.states
+}
+
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setHeaders(w.Header())
+	switch {
+	case !h.allowed(r.Host):
+		http.Error(w, "this site answers to the addresses of this machine only, not to the name that was asked for", http.StatusMisdirectedRequest)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "expected GET or HEAD", http.StatusMethodNotAllowed)
+	case r.URL.Path == "/events":
+		_, states := h.now()
+		h.hub.stream(w, r, statesEvent(states))
+	default:
+		h.file(w, r)
+	}
+}
+
+func setHeaders(header http.Header) {
+	header.Set("Content-Security-Policy", policy("'self'")+"; frame-ancestors 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cache-Control", "no-cache")
+}
+
+// allowed refuses names that are not this machine's own: a page elsewhere could
+// have its name resolved to a loopback address, and read what is served here.
+func (h *Handler) allowed(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.IsLoopback() || h.live.Addresses
+	}
+	if host == "localhost" {
+		return true
+	}
+	for _, name := range h.live.Names {
+		if host == strings.ToLower(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// file answers with a file of the site, or with the page that says there is
+// none.
+func (h *Handler) file(w http.ResponseWriter, r *http.Request) {
+	site, states := h.now()
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name == "" {
+		name = indexID + ".html"
+	}
+	shown := view{root: "/", live: true, states: states}
+	data, known := site.assets[name]
+	status := http.StatusOK
+	var err error
+	switch {
+	case known:
+	case site.hasDocument(name):
+		data, err = site.document(name, shown)
+	default:
+		status, name = http.StatusNotFound, "404.html"
+		data, err = site.document(name, shown)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	send(w, r, name, status, data)
+}
+
+func (s *Site) hasDocument(name string) bool {
+	return name == "all.html" || name == "404.html" || s.page(name) != nil
+}
+
+func send(w http.ResponseWriter, r *http.Request, name string, status int, data []byte) {
+	header := w.Header()
+	header.Set("Content-Type", contentType(name))
+	if path.Ext(name) == ".svg" {
+		// Looked at alone, a picture brings its own style and nothing else.
+		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	}
+	if status != http.StatusOK {
+		w.WriteHeader(status)
+		if r.Method != http.MethodHead {
+			w.Write(data)
+		}
+		return
+	}
+	sum := sha256.Sum256(data)
+	header.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// contentType does not depend on what this machine knows of file names.
+func contentType(name string) string {
+	types := map[string]string{
+		".html": "text/html; charset=utf-8",
+		".css":  "text/css; charset=utf-8",
+		".js":   "text/javascript; charset=utf-8",
+		".svg":  "image/svg+xml",
+		".sh":   "text/plain; charset=utf-8",
+	}
+	if known := types[path.Ext(name)]; known != "" {
+		return known
+	}
+	return mime.FormatMediaType("application/octet-stream", nil)
+}
+
+func statesEvent(states map[string]State) event {
+	type shown struct {
+		Icon string `json:"icon"`
+		Text State  `json:"text"`
+	}
+	all := map[string]shown{}
+	for id, state := range states {
+		all[id] = shown{state.Icon(), state}
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		data = fmt.Appendf(nil, "{}")
+	}
+	return event{"states", string(data)}
+}

@@ -1,0 +1,77 @@
+package site
+
+import (
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// readIndex undoes what the browser undoes: words with the sections they are in.
+func readIndex(t *testing.T, script string) (indexData, map[string][]int) {
+	t.Helper()
+	script, ok := strings.CutPrefix(script, "var searchIndex = ")
+	var data indexData
+	if err := json.Unmarshal([]byte(strings.TrimSuffix(script, ";\n")), &data); err != nil || !ok {
+		t.Fatal(err)
+	}
+	words := map[string][]int{}
+	var word []rune
+	for _, line := range strings.Split(data.Words, "\n") {
+		fields := strings.Split(line, " ")
+		if line == "" {
+			continue
+		}
+		shared, err := strconv.ParseInt(fields[0][:1], 36, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		word = append(word[:shared:shared], []rune(fields[0][1:])...)
+		at := 0
+		for _, gap := range fields[1:] {
+			n, err := strconv.ParseInt(gap, 36, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at += int(n)
+			words[string(word)] = append(words[string(word)], at)
+		}
+	}
+	return data, words
+}
+
+func TestTheIndexKnowsEveryWordOfTheText(t *testing.T) {
+	_, files := built(t, source("# etcd\n\nFirst cluster-etcd-operator.\n\n## Checks\n\nA `member-pod` here.\n\n- 启动集群 now\n\n| a | b |\n|--|--|\n| cell | x |\n\n```bash\nsecretword\n```\n"))
+	data, words := readIndex(t, files["search-index.js"])
+	section := func(word string) string {
+		var at []string
+		for _, n := range words[word] {
+			at = append(at, data.Pages[data.Sections[2*n]][0]+"#"+data.Heads[data.Sections[2*n+1]][0])
+		}
+		return strings.Join(at, " ")
+	}
+	for word, want := range map[string]string{
+		"operator": "render-etcd#", "cluster": "render-etcd#", "member": "render-etcd#checks", "pod": "render-etcd#checks", "cell": "render-etcd#checks",
+		"启动": "render-etcd#checks", "动集": "render-etcd#checks", "集群": "render-etcd#checks", "text": "make-pki#", "secretword": "",
+	} {
+		if got := section(word); got != want {
+			t.Errorf("%s is found in %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestTextIsCutIntoWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Kube-API server, v1.34": {"kube", "api", "server", "v1", "34"},
+		"/etc/kubernetes/x":      {"etc", "kubernetes"},
+		"启动":                     {"启动"},
+		"群 etcd启动的":              {"群", "etcd", "启动", "动的"},
+		"Größe":                  {"größe"},
+		strings.Repeat("f", 64):  nil,
+	} {
+		if got := searchWords(text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

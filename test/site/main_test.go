@@ -1,0 +1,12 @@
+package site
+
+import (
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	stop()
+	os.Exit(status)
+}
