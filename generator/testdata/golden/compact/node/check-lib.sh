@@ -51,25 +51,31 @@ mode() { # MODE FILE...
 }
 
 same() { # FROM... TO
-  local from file bad=0
+  local from to="${!#}" directory files=() bad=0
   for from in "${@:1:$#-1}"; do
-    if [[ -d ${from} ]]; then
-      while IFS= read -r -d '' file; do same_file "${file}" "${from}" "${!#}" || bad=1; done < <(find "${from}" -type f -print0)
-    else
-      same_file "${from}" "${from}" "${!#}" || bad=1
-    fi
+    if [[ ! -e ${from} ]]; then echo "${from} is missing"; bad=1
+    elif [[ -d ${from} ]]; then
+      while IFS= read -r -d '' directory; do
+        mapfile -d '' -t files < <(find "${directory}" -maxdepth 1 -type f -print0)
+        ((${#files[@]} == 0)) || same_files "${to}${from##*/}${directory#"${from}"}/" "${files[@]}" || bad=1
+        files=()
+      done < <(find "${from}" -type d -print0)
+    elif [[ ${to} == */ ]]; then files+=("${from}")
+    else cmp --silent -- "${from}" "${to}" || { echo "${to} is not ${from}"; bad=1; }; fi
   done
+  ((${#files[@]} == 0)) || same_files "${to}" "${files[@]}" || bad=1
   return "${bad}"
 }
 
-same_file() { # FILE FROM TO
-  local target=$3
-  [[ -e $1 ]] || { echo "$1 is missing"; return 1; }
-  [[ $3 != */ ]] || target="$3${2##*/}${1#"$2"}"
-  cmp --silent -- "$1" "${target}" || { echo "${target} is not $1"; return 1; }
+# By their sums: one look for many files.
+same_files() { # DIRECTORY/ FILE...
+  local found
+  [[ -d $1 ]] || { echo "$1 is missing"; return 1; }
+  found="$(sha256sum -- "${@:2}" | sed 's|  .*/|  |' | (cd -- "$1" && sha256sum --check --quiet 2> /dev/null))" && return
+  while IFS=: read -r found _; do echo "$1${found} is not $(dirname -- "$2")/${found}"; done <<< "${found}"
+  return 1
 }
 
-# The line itself is not shown: it may hold a key.
 line() { # PATTERN FILE...: in every file
   local file bad=0
   for file in "${@:2}"; do
@@ -152,40 +158,43 @@ payload() { # FILE...
 }
 
 # Two files that set one object differently: which of them wins depends on the
-# order in which somebody creates them.
+# order in which somebody creates them. Only the files of objects that are there
+# twice are compared.
 agree() { # FILE...
-  local file json=() yaml=()
+  local file twice json=() yaml=()
   present "$@" || return 1
   for file in "$@"; do
     if is_json "${file}"; then json+=("${file}"); else yaml+=("${file}"); fi
   done
-  { ((${#json[@]} == 0)) || objects_in_json "${json[@]}"; ((${#yaml[@]} == 0)) || objects_in_yaml "${yaml[@]}"; } |
+  twice="$(objects names)"
+  twice="$(cut --fields=1 <<< "${twice}" | sort | uniq --repeated)"
+  [[ -n ${twice} ]] || return 0
+  objects texts | grep --fixed-strings --file=<(awk '{ print $0 "\t" }' <<< "${twice}") |
     awk -F '\t' '$1 in text && text[$1] != $3 { print file[$1] " and " $2 " both set " $1; bad = 1 }
       { file[$1] = $2; text[$1] = $3 }
       END { exit bad }'
 }
 
-# An object a line: kind and name, file, text.
-objects_in_json() { # FILE...
-  jq --raw-output '[(.kind + "." + (.apiVersion | split("/") | .[-2] // "") + "/" +
-    (.metadata.namespace // "") + "/" + (.metadata.name // "")), input_filename, tojson] | join("\t")' "$@"
-}
-
-objects_in_yaml() { # FILE...
-  awk '
+# An object a line: kind and name, file, and text if it is wanted.
+objects() { # names|texts
+  ((${#json[@]} == 0)) || jq --raw-output --arg wanted "$1" '[(.kind + "." + (.apiVersion | split("/") | .[-2] // "") + "/" +
+    (.metadata.namespace // "") + "/" + (.metadata.name // "")), input_filename,
+    if $wanted == "texts" then tojson else "" end] | join("\t")' "${json[@]}"
+  ((${#yaml[@]} == 0)) || awk -v wanted="$1" '
     function value() { sub(/^[^:]*: */, ""); gsub(/["'\'']| +#.*$/, ""); return $0 }
     function flush() {
       if (name != "") printf "%s.%s/%s/%s\t%s\t%s\n", kind, group, space, name, file, text
       kind = group = space = name = text = ""
     }
     FNR == 1 { flush(); file = FILENAME }
+    /^   / && wanted == "names" { next }
     /^---/ { flush() }
     /^(---|\.\.\.| *#| *$)/ { next }
-    { gsub(/\t/, " "); text = text $0 "\001" }
+    wanted == "texts" { gsub(/\t/, " "); text = text $0 "\001" }
     /^[^ ]/ { inside = /^"?metadata"?:/ }
     /^"?kind"?:/ { kind = value() }
     /^"?apiVersion"?: *.*\// { group = value(); sub(/\/.*/, "", group) }
     inside && /^  "?name"?:/ { name = value() }
     inside && /^  "?namespace"?:/ { space = value() }
-    END { flush() }' "$@"
+    END { flush() }' "${yaml[@]}"
 }
