@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,11 +11,11 @@ import (
 	"bootlab/test/podman"
 )
 
-// killAt kills a script before its step number k, from 0, and gives the command
-// that it showed; false when it ends before.
-func killAt(t *testing.T, l *Lab, k int, script string) (command string, killed bool) {
+// killAt kills a script and all that it started before its step number k, from
+// 0, and gives the command that it showed; false when it ends before.
+func killAt(t *testing.T, l *Lab, k int, script string, args ...string) (command string, killed bool) {
 	t.Helper()
-	s := l.Start(t, script, "--step")
+	s := l.Start(t, script, append([]string{"--step"}, args...)...)
 	for i := 0; ; i++ {
 		command, more := s.Step(t)
 		if !more {
@@ -22,12 +23,22 @@ func killAt(t *testing.T, l *Lab, k int, script string) (command string, killed 
 			return "", false
 		}
 		if i == k {
-			s.Kill(t)
+			s.KillGroup()
 			l.unlocked(t)
 			return command, true
 		}
 		s.Enter()
 	}
+}
+
+// alone is how the chain is asked for one stage. Stages that are not in it are
+// done by their scripts.
+func alone(t *testing.T, s *labs.Stage) (script string, args []string) {
+	t.Helper()
+	if slices.Contains(ids(chainStages(t, release, labs.Rehearsal)), s.ID) {
+		return chain, []string{"--from=" + s.ID, "--until=" + s.ID}
+	}
+	return s.ScriptName(), nil
 }
 
 // unlocked: the lock is free a moment after a script was killed, when what it
@@ -56,8 +67,8 @@ func notDone(t *testing.T, l *Lab, s *labs.Stage, command string) {
 // finishes: the next run completes the stage, and leaves nothing of the last.
 func finishes(t *testing.T, l *Lab, s *labs.Stage, command string) {
 	t.Helper()
-	l.Must(t, s.ScriptName())
-	allGood(t, l, s)
+	script, args := alone(t, s)
+	l.Must(t, script, args...).Says(t, s.ID+" is done")
 	if left := l.Env.Containers(t); len(left) > 0 {
 		t.Errorf("containers are left: %v", left)
 	}
@@ -71,26 +82,44 @@ func finishes(t *testing.T, l *Lab, s *labs.Stage, command string) {
 // dozens of files; bootkube's stages begin anew.
 func keepsWhatIsThere(s *labs.Stage) bool { return s.Kind == "prepare" && len(s.Outputs) > 20 }
 
+// moments are the numbers of the commands that a script is killed before: each,
+// or, of those that unpack a file each, a few.
+func moments(s *labs.Stage) (next func(k int) int) {
+	if needsIgnition(s) {
+		return func(k int) int { return k + 1 + k/7*4 }
+	}
+	return func(k int) int { return k + 1 }
+}
+
 // TestAScriptKilledBeforeOneOfItsCommandsCompletesLater is for scripts that
-// begin anew: they are killed before each of their commands.
+// begin anew: they are killed before each of their commands, and in the end
+// everything is as an undisturbed run left it.
 func TestAScriptKilledBeforeOneOfItsCommandsCompletesLater(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		if keepsWhatIsThere(s) {
 			t.Skip("it is killed again and again on one way")
 		}
-		l.Must(t, s.ScriptName(), "--force") // images are here from now on
-		for k := 0; ; k++ {
+		l.Undo(t, s)
+		script, args := alone(t, s)
+		l.Must(t, script, args...) // images are here from now on
+		undisturbed := l.Kinds(t)
+		for k := 0; ; k = moments(s)(k) {
 			l.Undo(t, s)
-			command, killed := killAt(t, l, k, s.ScriptName())
+			command, killed := killAt(t, l, k, script, args...)
 			if !killed {
 				if k == 0 {
 					t.Error("it shows no command")
 				}
+				allGood(t, l, s)
 				return
 			}
 			notDone(t, l, s, command)
 			finishes(t, l, s, command)
+			undisturbed.Same(t, l.Kinds(t))
+			if t.Failed() {
+				t.Fatalf("killed before %s", command)
+			}
 		}
 	})
 }
@@ -99,17 +128,78 @@ func TestAScriptKilledBeforeOneOfItsCommandsCompletesLater(t *testing.T) {
 // is there: every run gets a few commands further.
 func TestAScriptKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		if !keepsWhatIsThere(s) {
+			t.Skip("it is killed before each of its commands")
+		}
 		l := good.Apart(t)
 		l.Undo(t, s)
+		script, args := alone(t, s)
+		l.Must(t, script, args...)
+		undisturbed := l.Kinds(t)
+		l.Undo(t, s)
 		for k := 1; k < 400; k += 1 + k/3 {
-			command, killed := killAt(t, l, k, s.ScriptName())
+			command, killed := killAt(t, l, k, script, args...)
 			if !killed {
 				break
 			}
 			notDone(t, l, s, command)
 		}
 		finishes(t, l, s, "some of its commands")
+		undisturbed.Same(t, l.Kinds(t))
 	})
+}
+
+// TestTheChainKilledAgainAndAgainCompletesInTheEnd: every run gets a few
+// commands further, through all renders.
+func TestTheChainKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
+	t.Parallel()
+	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	undisturbed := l.Kinds(t)
+	stages := chainStages(t, release, labs.Rehearsal)
+	first := slices.IndexFunc(stages, func(s *labs.Stage) bool { return s.Bootkube != "" })
+	for i := len(stages) - 1; i >= first; i-- {
+		l.unmade(t, stages[i])
+	}
+	l.Env.Own(t, l.Dir)
+	from := "--from=" + stages[first].ID
+	for k := 4; k < 400; k += 1 + k/4 {
+		if _, killed := killAt(t, l, k, chain, from); !killed {
+			break
+		}
+	}
+	l.Must(t, chain, from)
+	undisturbed.Same(t, l.Kinds(t))
+	noHalfFiles(t, l)
+	wholeChainGood(t, l)
+}
+
+// TestTheChainKilledWithAContainerAtWorkCompletesLater takes a stage of each
+// kind: one whose container writes beside its output, one whose directories only
+// its user can open, one that fails where its directory is, and others.
+func TestTheChainKilledWithAContainerAtWorkCompletesLater(t *testing.T) {
+	t.Parallel()
+	for id, point := range map[string]string{
+		"render-api": "end", "render-cvo": "middle", "render-kube-apiserver": "start", "render-mco": "middle", "render-cco": "end",
+	} {
+		t.Run(id+" at the "+point, func(t *testing.T) {
+			t.Parallel()
+			l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+			s := stage(t, id)
+			l.Must(t, s.ScriptName(), "--force")
+			undisturbed := l.Kinds(t)
+			l.Undo(t, s)
+			letGo := l.hold(t, point)
+			script, args := alone(t, s)
+			session := l.Start(t, script, args...)
+			l.held(t, point)
+			session.KillGroup()
+			letGo()
+			notDone(t, l, s, "the end of its container")
+			finishes(t, l, s, "the end of its container")
+			undisturbed.Same(t, l.Kinds(t))
+			allGood(t, l, s)
+		})
+	}
 }
 
 // noHalfFiles: no temporary name is left.
