@@ -2,11 +2,9 @@ package labs
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 )
 
@@ -103,9 +101,9 @@ func (l *loading) validateNames() {
 // Distributions are the builds of OpenShift that a lab can install.
 var Distributions = []string{"okd", "ocp"}
 
-// ocpPullSpec is the form of OCP's release images. Source: openshift
+// OCPPullSpec is the form of OCP's release images. Source: openshift
 // documentation, mirroring.
-const ocpPullSpec = "quay.io/openshift-release-dev/ocp-release:VERSION-x86_64"
+const OCPPullSpec = "quay.io/openshift-release-dev/ocp-release:VERSION-x86_64"
 
 func (l *loading) validateRelease() {
 	const path = "release.image"
@@ -132,7 +130,7 @@ func (l *loading) reportMissingImage(path string, r ReleaseRef) {
 	p := Problem{Path: path, Message: fmt.Sprintf("is required: no release image is known for %s %s", r.Distribution, r.Version)}
 	newest := l.catalog.newest(r.Distribution)
 	if r.Distribution == "ocp" {
-		p.Hint = "name one as " + ocpPullSpec + ", VERSION being the whole version, as " + newest + ".0; it needs a pull secret"
+		p.Hint = "name one as " + OCPPullSpec + ", VERSION being the whole version, as " + newest + ".0; it needs a pull secret"
 	} else {
 		p.Hint = fmt.Sprintf("choose a tag at https://github.com/okd-project/okd/releases; for %s there is %s", newest, l.catalog.pullSpec(r.Distribution, newest))
 	}
@@ -141,45 +139,12 @@ func (l *loading) reportMissingImage(path string, r ReleaseRef) {
 
 // reportVersion names the known releases and the nearest of them.
 func (l *loading) reportVersion(version string) {
-	known := l.catalog.ReleaseIDs()
-	p := Problem{Path: "release.version", Message: quote(version) + " has no stage data", Allowed: strings.Join(known, ", ")}
-	if m := patchRelease.FindStringSubmatch(version); m != nil && slices.Contains(known, m[1]) {
-		p.Hint = "write " + m[1] + " here, and name the very release in release.image"
-	} else if near := nearestRelease(version, known); near != "" {
-		p.Hint = "the nearest is " + near
+	unknown := l.catalog.unknown(version)
+	p := Problem{Path: "release.version", Message: quote(version) + " " + noStageData, Allowed: strings.Join(unknown.Known, ", "), Hint: unknown.Hint()}
+	if unknown.Patch {
+		p.Hint = "write " + unknown.Nearest + " here, and name the very release in release.image"
 	}
 	l.report(p)
-}
-
-var patchRelease = regexp.MustCompile(`^v?([0-9]+\.[0-9]+)([.-].*)?$`)
-
-// nearestRelease is the known release with the least distance in its numbers,
-// or else the one written most alike.
-func nearestRelease(version string, known []string) string {
-	wanted, ok := releaseNumber(version)
-	if !ok {
-		return nearest(version, known)
-	}
-	best, bestDistance := "", math.Inf(1)
-	for _, id := range known {
-		if n, ok := releaseNumber(id); ok && math.Abs(n-wanted) < bestDistance {
-			best, bestDistance = id, math.Abs(n-wanted)
-		}
-	}
-	return best
-}
-
-// releaseNumber puts a release on a line: a major release is worth 1000 minor
-// ones.
-func releaseNumber(version string) (float64, bool) {
-	m := patchRelease.FindStringSubmatch(version)
-	if m == nil {
-		return 0, false
-	}
-	major, minor, _ := strings.Cut(m[1], ".")
-	x, errMajor := strconv.Atoi(major)
-	y, errMinor := strconv.Atoi(minor)
-	return float64(x)*1000 + float64(y), errMajor == nil && errMinor == nil
 }
 
 var tagRelease = regexp.MustCompile(`:([0-9]+\.[0-9]+)[.-][^/]*$`)

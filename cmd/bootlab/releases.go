@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/labs"
+)
+
+func newReleasesCommand(io streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "releases",
+		Short: "List the releases whose bootkube.sh is known, and how well",
+		Long: `List the minor releases that bootlab has stage data for: how well it is
+established, where it was read, how long bootkube.sh is there as a template, and
+the release images that were seen in public places.`,
+		Example: "  bootlab releases",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(io.out, releasesText(labs.Builtin()))
+			return err
+		},
+	}
+}
+
+func releasesText(catalog *labs.Catalog) string {
+	var b strings.Builder
+	table(&b, func(row func(cells ...string)) {
+		row("RELEASE", "CONFIDENCE", "LINES", "READ FROM")
+		for _, r := range catalog.Releases {
+			row(r.ID, r.Confidence, strconv.Itoa(r.Lines), strings.TrimSpace(r.Source+" "+r.Note))
+		}
+	})
+	b.WriteString("\n")
+	table(&b, func(row func(cells ...string)) {
+		row("RELEASE", "DISTRIBUTION", "RELEASE IMAGE", "SEEN IN")
+		for _, r := range catalog.Releases {
+			for _, p := range r.PullSpecs {
+				row(r.ID, p.Distribution, p.Image, p.Seen)
+			}
+		}
+		row("any", "ocp", labs.OCPPullSpec, "OpenShift's documentation; needs a pull secret")
+	})
+	return b.String()
+}
+
+// table writes rows of cells, each column as wide as its widest cell.
+func table(b *strings.Builder, fill func(row func(cells ...string))) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fill(func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")) })
+	w.Flush()
+}
+
+// withReleaseHint adds the nearest release to an error about one that is not
+// known.
+func withReleaseHint(err error) error {
+	var unknown *labs.UnknownRelease
+	if errors.As(err, &unknown) && unknown.Hint() != "" {
+		return &hintError{err, unknown.Hint()}
+	}
+	return err
+}
+
+// completeReleases offers the known releases on the command line.
+func completeReleases(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return labs.Builtin().ReleaseIDs(), cobra.ShellCompDirectiveNoFileComp
+}
