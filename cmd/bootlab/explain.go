@@ -11,15 +11,18 @@ import (
 
 func newExplainCommand(io streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain STAGE|FILE|FLAG|KEY [--lab LAB] [--release RELEASE]",
-		Short: "Explain a stage, a file, a flag of an operator, or a key of lab.yaml",
+		Use:   "explain STAGE|FILE|FIELD|FLAG|KEY [--lab LAB] [--release RELEASE]",
+		Short: "Explain a stage, a file or a field in it, a flag, or a key of lab.yaml",
 		Long: `Explain one thing, from the same data as the scripts and the guide: a stage by
-its name here or in bootkube.sh, a file that stages read or write, a flag that
-bootkube.sh gives to an operator, or a key of lab.yaml. Without --lab or
---release, for the default release.`,
+its name here or in bootkube.sh, a file that stages read or write, a field of a
+static pod, a kubeconfig or another file that the guide explains part by part, a
+flag that bootkube.sh or such a file gives to a program, or a key of lab.yaml.
+Without --lab or --release, for the default release.`,
 		Example: `  bootlab explain render-etcd
   bootlab explain etcd-bootstrap --release 4.16
   bootlab explain manifests/cluster-config.yaml
+  bootlab explain etcd-member-pod.yaml
+  bootlab explain hostNetwork
   bootlab explain --etcd-image
   bootlab explain networking.machineNetwork`,
 		// An operator's flag is an argument here, so cobra must not parse flags.
@@ -54,7 +57,7 @@ type explainRequest struct {
 func parseExplain(args []string) (*explainRequest, error) {
 	r := &explainRequest{}
 	usage := func(problem string) error {
-		return &usageError{&hintError{fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FLAG|KEY [--lab LAB] [--release RELEASE]"}}
+		return &usageError{&hintError{fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY [--lab LAB] [--release RELEASE]"}}
 	}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
@@ -87,14 +90,14 @@ func runExplain(io streams, r *explainRequest) error {
 		return err
 	}
 	e := &explainer{plan: plan}
-	for _, explain := range []func(string) bool{e.stage, e.flag, e.key, e.file} {
+	for _, explain := range []func(string) bool{e.stage, e.flag, e.key, e.file, e.parts} {
 		if explain(r.what) {
 			_, err := fmt.Fprint(io.out, e.text.String())
 			return err
 		}
 	}
 	return &hintError{
-		fmt.Errorf("%s is no stage, file, flag or key of release %s", r.what, plan.Release.ID),
+		fmt.Errorf("%s is no stage, file, field, flag or key of release %s", r.what, plan.Release.ID),
 		"stages: " + strings.Join(e.stageIDs(), " "),
 	}
 }
@@ -113,7 +116,8 @@ func explainPlan(io streams, r *explainRequest) (*labs.Plan, error) {
 	if r.release != "" {
 		lab.Release.Version = r.release
 	}
-	return catalog.Resolve(lab)
+	plan, err := catalog.Resolve(lab)
+	return plan, withReleaseHint(err)
 }
 
 // explainer collects the explanation of one thing.
@@ -215,6 +219,7 @@ func (e *explainer) flag(what string) bool {
 			e.line("every podman run of bootkube.sh: %s\n    %s", o.Option, strings.TrimSpace(o.Why))
 		}
 	}
+	e.parts(what)
 	return e.text.Len() > 0
 }
 
@@ -234,9 +239,12 @@ func (e *explainer) key(what string) bool {
 	return false
 }
 
-// file tells who writes and who reads a path of the asset directory or of the
-// host. Directories and patterns count where no stage names the file itself.
+// file tells what stands in a file, where it is known part by part, and who
+// writes and who reads it. A path is one of the asset directory or of the host;
+// directories and patterns count where no stage names the file itself.
 func (e *explainer) file(what string) bool {
+	e.annotated(what)
+	what = e.path(what)
 	exactly := func(f labs.File) bool { return f.Path == what }
 	if !e.written(exactly, func(c labs.Copy) bool { return c.To == what }) {
 		e.written(func(f labs.File) bool { return f.Covers(what) }, func(c labs.Copy) bool { return c.Arrives(what) })

@@ -1,0 +1,300 @@
+package labs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// AnnotatedFile is a file of a bootstrap with an explanation beside each of its
+// parts. The file labs/data/files/ID.yaml holds exactly one.
+type AnnotatedFile struct {
+	// ID is the name of the file's page.
+	ID string `yaml:"id"`
+	// Path is where the file is looked for, as in [Copy].
+	Path  string `yaml:"path"`
+	Title string `yaml:"title"`
+	Why   string `yaml:"why"`
+	Span  `yaml:",inline"`
+	When  Condition `yaml:"when"`
+	// Format is the language of the parts, one of Formats.
+	Format string `yaml:"format"`
+	// Stage is the id of the stage that writes Path.
+	Stage string `yaml:"stage"`
+	// Within is the file of that stage that holds this one as a value; empty
+	// where the stage writes Path itself.
+	Within string `yaml:"within"`
+	// Also are the other places where the file is found, before or after.
+	Also []File `yaml:"also"`
+	// Readers says who reads the file beside stages.
+	Readers string `yaml:"readers"`
+	Parts   []Part `yaml:"parts"`
+	Looks   []Look `yaml:"looks"`
+	// Source says where the facts of this file were read.
+	Source string `yaml:"source"`
+}
+
+// Formats are the languages of annotated files.
+var Formats = []string{"yaml", "json"}
+
+// Part is some lines of a file and what is to be said about them.
+type Part struct {
+	// Text are the lines. $NAME in them means a value of the lab or of its
+	// release, which [Plan.AnnotatedFiles] puts in.
+	Text string `yaml:"text"`
+	Why  string `yaml:"why"`
+	// LabKeys are the keys of lab.yaml that decide about the lines. Those behind
+	// a $NAME need not be listed.
+	LabKeys []string `yaml:"labKeys"`
+	Span    `yaml:",inline"`
+	When    Condition `yaml:"when"`
+}
+
+// Look is a way to see the real file.
+type Look struct {
+	Place   Place  `yaml:"place"`
+	Command string `yaml:"command"` // $NAME as in a part
+	Tells   string `yaml:"tells"`   // what to see there
+	Span    `yaml:",inline"`
+}
+
+// Words in the parts of a file: keys of YAML or JSON, flags of a command, and
+// names of environment variables.
+var (
+	keyWord  = regexp.MustCompile(`(?m)(?:^[ -]*|[{,] *)"?([A-Za-z][\w./-]*)"?:(?:\s|$)`)
+	flagWord = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
+	envWord  = regexp.MustCompile(`(?m)name: "?([A-Z][A-Z0-9_]+)"?$`)
+)
+
+// Explains says whether a part is about a field of the file, a flag or an
+// environment variable in it.
+func (p Part) Explains(name string) bool {
+	for _, words := range []*regexp.Regexp{keyWord, envWord} {
+		for _, m := range words.FindAllStringSubmatch(p.Text, -1) {
+			if m[1] == name {
+				return true
+			}
+		}
+	}
+	return slices.Contains(flagWord.FindAllString(p.Text, -1), name)
+}
+
+// Names says whether somebody who asks for name means this file: its path, the
+// last part of it, another place of it, or the id of its page.
+func (f *AnnotatedFile) Names(name string) bool {
+	also := slices.ContainsFunc(f.Also, func(a File) bool { return a.Path == name })
+	return also || slices.Contains([]string{f.ID, f.Path, path.Base(f.Path)}, name)
+}
+
+// BuiltinAnnotatedFiles reads the annotated files that bootlab carries, once in
+// a process, in the order in which stages write them. It panics if that data is
+// malformed, which the package's tests rule out.
+var BuiltinAnnotatedFiles = sync.OnceValue(func() []*AnnotatedFile {
+	sub, err := fs.Sub(Data, "data")
+	if err != nil {
+		panic(err)
+	}
+	files, err := LoadAnnotatedFiles(sub)
+	if err != nil {
+		panic(err)
+	}
+	order := Builtin().Bootkube.Order
+	slices.SortStableFunc(files, func(a, b *AnnotatedFile) int {
+		return slices.Index(order, a.Stage) - slices.Index(order, b.Stage)
+	})
+	return files
+})
+
+// LoadAnnotatedFiles reads files/*.yaml from a file tree, strictly; all problems
+// of all files are reported together, as [Problems].
+func LoadAnnotatedFiles(fsys fs.FS) ([]*AnnotatedFile, error) {
+	names, err := fs.Glob(fsys, "files/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var files []*AnnotatedFile
+	var problems Problems
+	for _, name := range names {
+		f := &AnnotatedFile{}
+		found := readYAML(fsys, name, f)
+		if want := strings.TrimSuffix(path.Base(name), ".yaml"); len(found) == 0 && f.ID != want {
+			found = Problems{{File: name, Message: fmt.Sprintf("id is %q, the file is %s.yaml", f.ID, want)}}
+		}
+		problems = append(problems, found...)
+		files = append(files, f)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return files, nil
+}
+
+// AnnotatedFiles are the files of the plan's release and lab: cut down to them,
+// each $NAME replaced by its value, and the keys behind it listed.
+func (p *Plan) AnnotatedFiles() []*AnnotatedFile {
+	var out []*AnnotatedFile
+	for _, f := range BuiltinAnnotatedFiles() {
+		if p.Stage(f.Stage) != nil && p.keeps(f.Span, f.When) {
+			out = append(out, p.annotated(f))
+		}
+	}
+	return out
+}
+
+// keeps says whether something is true in the plan's release and lab.
+func (p *Plan) keeps(span Span, when Condition) bool {
+	return span.Holds(p.Release.ID) && when.possible(p.Lab)
+}
+
+func (p *Plan) annotated(f *AnnotatedFile) *AnnotatedFile {
+	mine := &AnnotatedFile{}
+	cut(reflect.ValueOf(mine).Elem(), reflect.ValueOf(f).Elem(), p.keeps)
+	for i := range mine.Parts {
+		part := &mine.Parts[i]
+		var keys []string
+		for _, name := range valueNames(part.Text) {
+			keys = append(keys, fileValues[name].keys...)
+			if p.imageOf(name) != "" {
+				keys = append(keys, imageKeys...)
+			}
+		}
+		part.LabKeys = withoutRepeats(append(keys, part.LabKeys...))
+		part.Text = p.fill(part.Text)
+	}
+	for i := range mine.Looks {
+		mine.Looks[i].Command = p.fill(mine.Looks[i].Command)
+	}
+	return mine
+}
+
+func withoutRepeats(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ValidateAnnotatedFiles says what is missing or does not fit: ids of other
+// pages, stages that do not write the file, names, keys and releases that are
+// not known. It joins all it finds.
+func ValidateAnnotatedFiles(files []*AnnotatedFile, c *Catalog, g *Guide) error {
+	var errs []error
+	for _, f := range files {
+		v := &fileValidation{f, c, func(format string, args ...any) {
+			errs = append(errs, fmt.Errorf("files/%s.yaml: %s", f.ID, fmt.Sprintf(format, args...)))
+		}}
+		v.head(g)
+		v.writer()
+		v.parts()
+		v.looks()
+	}
+	return errors.Join(errs...)
+}
+
+// fileValidation is one annotated file, and where to complain about it.
+type fileValidation struct {
+	*AnnotatedFile
+	catalog  *Catalog
+	complain func(string, ...any)
+}
+
+var pageName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func (v *fileValidation) head(g *Guide) {
+	texts(v.complain, "the file", v.Path, v.Title, v.Why, v.Readers, v.Source)
+	v.holds("the file", v.Span, v.When)
+	if !pageName.MatchString(v.ID) {
+		v.complain("id %q is no name for a page: expected small letters, digits and single hyphens", v.ID)
+	}
+	if g.Chapter(v.ID) != nil || v.catalog.Stage(v.ID) != nil {
+		v.complain("id %s is that of a stage or a chapter, and both would be one page", v.ID)
+	}
+	if !slices.Contains(Formats, v.Format) {
+		v.complain("format %q is none of %s", v.Format, strings.Join(Formats, ", "))
+	}
+	for _, also := range v.Also {
+		texts(v.complain, "the place "+also.Path, also.Path, also.Why)
+		v.holds("the place "+also.Path, also.Span, also.When)
+	}
+}
+
+// writer complains of a stage that is none, or does not write the file.
+func (v *fileValidation) writer() {
+	s := v.catalog.Stage(v.Stage)
+	if s == nil {
+		v.complain("%q is no stage", v.Stage)
+		return
+	}
+	written := v.Path
+	if v.Within != "" {
+		written = v.Within
+	}
+	if !s.Makes(written) {
+		v.complain("stage %s does not write %s", v.Stage, written)
+	}
+}
+
+// Makes says whether a file is among the stage's outputs, or arrives by one of
+// its copies.
+func (s *Stage) Makes(file string) bool {
+	return s.writes(file) || slices.ContainsFunc(s.Copies, func(c Copy) bool { return c.Arrives(file) })
+}
+
+func (v *fileValidation) parts() {
+	if len(v.Parts) == 0 {
+		v.complain("has no parts")
+	}
+	for i, part := range v.Parts {
+		at := fmt.Sprintf("part %d", i+1)
+		texts(v.complain, at, part.Text, part.Why)
+		v.holds(at, part.Span, part.When)
+		v.names(at, part.Text)
+		for _, key := range part.LabKeys {
+			if !slices.ContainsFunc(Fields(), func(f Field) bool { return f.Path == key }) {
+				v.complain("%s: lab.yaml has no key %q", at, key)
+			}
+		}
+	}
+}
+
+func (v *fileValidation) looks() {
+	if len(v.Looks) == 0 {
+		v.complain("does not say how to see the real one")
+	}
+	for _, look := range v.Looks {
+		texts(v.complain, "a look", look.Command, look.Tells)
+		v.names("a look", look.Command)
+		v.holds("a look", look.Span, Condition{})
+		if look.Place != Rehearsal && look.Place != OnNode {
+			v.complain("place %q is none of %s, %s", look.Place, Rehearsal, OnNode)
+		}
+	}
+}
+
+// names complains of each $NAME in a text that nothing is known for.
+func (v *fileValidation) names(at, text string) {
+	for _, name := range valueNames(text) {
+		if _, known := fileValues[name]; !known && !v.catalog.hasImage(name) {
+			v.complain("%s: $%s has no value", at, name)
+		}
+	}
+}
+
+// holds complains of a span or a condition that can never be decided.
+func (v *fileValidation) holds(at string, span Span, when Condition) {
+	span.validate(v.complain, at)
+	for _, key := range slices.Concat(when.With, when.Without) {
+		if !valueAt(reflect.ValueOf(Lab{}), key).IsValid() {
+			v.complain("%s: lab.yaml has no key %q", at, key)
+		}
+	}
+}
