@@ -53,9 +53,15 @@ func declarationWords(c *labs.Check) ([]string, error) {
 	switch d := decl.(type) {
 	case *labs.PresentCheck:
 		functions := map[string]string{
-			"present": "present", "absent": "absent", "images": "images", "payload": "payload", "keyPair": "key_pair", "agree": "agree",
+			"present": "present", "absent": "absent", "images": "images", "keyPair": "key_pair", "agree": "agree",
 		}
 		return append([]string{functions[name]}, shpaths(d.Paths)...), nil
+	case *labs.PayloadCheck:
+		list := d.List
+		if list == "" {
+			list = "release-info/images"
+		}
+		return append([]string{"payload", shpath(list)}, shpaths(d.Paths)...), nil
 	case *labs.CountCheck:
 		return []string{"count", strconv.Itoa(d.AtLeast), shpath(d.Path)}, nil
 	case *labs.ModeCheck:

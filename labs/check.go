@@ -25,7 +25,7 @@ type Check struct {
 	Line      *LineCheck      `yaml:"line"`
 	Value     *ValueCheck     `yaml:"value"`
 	Images    *PresentCheck   `yaml:"images"`
-	Payload   *PresentCheck   `yaml:"payload"`
+	Payload   *PayloadCheck   `yaml:"payload"`
 	Chain     *ChainCheck     `yaml:"chain"`
 	KeyPair   *PresentCheck   `yaml:"keyPair"`
 	Subject   *SubjectCheck   `yaml:"subject"`
@@ -41,12 +41,18 @@ type Check struct {
 // script's settings. A pattern that matches nothing fails.
 
 // PresentCheck: every path is a file that is not empty. As Absent: none is
-// there. As Images: no image reference in the files is empty. As Payload: every
-// image in the files is one of the release, or one that lab.yaml puts in the
-// place of one. As KeyPair: each path is a certificate X.crt (or a public key
-// X.pub) that belongs to X.key. As Agree: no two of the files set one object
-// differently.
+// there. As Images: no image reference in the files is empty. As KeyPair: each
+// path is a certificate X.crt (or a public key X.pub) that belongs to X.key. As
+// Agree: no two of the files set one object differently.
 type PresentCheck struct {
+	Paths []string `yaml:"paths"`
+}
+
+// PayloadCheck: the files name images, and only those that stand in List, or the
+// release image. An empty List is release-info/images, where images of lab.yaml
+// stand in the place of the release's own.
+type PayloadCheck struct {
+	List  string   `yaml:"list"`
 	Paths []string `yaml:"paths"`
 }
 

@@ -355,7 +355,7 @@ func TestAStageThatFailsStopsTheChainAndTheSameCallGoesOn(t *testing.T) {
 	}
 	l.Wrap(t, "podman", `case "$*" in *kube-scheduler-render*) exit 125;; *) exec "$REAL" "$@";; esac`)
 	r := l.Run(t, chain)
-	r.Want(t, 1, "render-scheduler.sh ended with status 1, ", "render-all.sh goes on from there")
+	r.Want(t, 1, "render-scheduler.sh ended with status 1, ", "it goes on with: render-all.sh --from render-scheduler")
 	if strings.Contains(r.All, "render-ingress") {
 		t.Errorf("it went on:\n%s", r.All)
 	}
