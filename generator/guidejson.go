@@ -47,6 +47,7 @@ type guidePage struct {
 const (
 	startGroup     = "start"
 	stagesGroup    = "stages"
+	releasesGroup  = "releases"
 	referenceGroup = "reference"
 )
 
@@ -68,9 +69,15 @@ func (r *renderer) guideJSON() error {
 	for _, d := range r.paged {
 		index.add(stagesGroup, stageEntry(d))
 	}
+	for _, release := range labs.Builtin().Releases {
+		index.add(releasesGroup, r.releaseData(release).entry())
+	}
 	for _, l := range r.libraryPages {
 		index.add(referenceGroup, guidePage{ID: l.Name, Title: l.Title, File: "guide/" + l.Name + ".md", Kind: "library",
 			Script: "scripts/" + l.Name + ".sh", Summary: sentence(l.Title)})
+	}
+	for _, page := range r.fileEntries() {
+		index.add(referenceGroup, page)
 	}
 	data, err := json.MarshalIndent(index, "", "  ")
 	if err != nil {

@@ -62,6 +62,12 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 	if err := r.guide(); err != nil {
 		return nil, err
 	}
+	if err := r.releases(); err != nil {
+		return nil, err
+	}
+	if err := r.annotated(); err != nil {
+		return nil, err
+	}
 	if err := r.drawPictures(); err != nil {
 		return nil, err
 	}
@@ -128,7 +134,7 @@ var pure = []string{"join", "trim", "replace", "indent", "contains", "hasPrefix"
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock, "advice": advice}
 	for _, name := range pure {
 		out[name] = all[name]
 	}
@@ -174,7 +180,11 @@ func (r *renderer) stages(place labs.Place) ([]*scriptData, error) {
 	var out []*scriptData
 	sharing := map[string][]*scriptData{}
 	for i, s := range scripted {
-		d, err := newScriptData(r.plan, s, place, next(scripted[i+1:]))
+		following := next(scripted[i+1:])
+		if following == "" && place == labs.Rehearsal && !s.Aside {
+			following = chainScript + ".sh --verify"
+		}
+		d, err := newScriptData(r.plan, s, place, following)
 		if err != nil {
 			return nil, fmt.Errorf("stage %s: %w", s.ID, err)
 		}

@@ -18,8 +18,8 @@ type Guide struct {
 	Ports   []Port
 }
 
-// Group is a part of the guide. The groups "stages" and "reference" hold the
-// pages of stages and of libraries too.
+// Group is a part of the guide. The groups "stages", "releases" and "reference"
+// hold the pages of stages, of releases and of libraries too.
 type Group struct {
 	ID       string    `yaml:"id"`
 	Title    string    `yaml:"title"`
@@ -58,7 +58,8 @@ type Port struct {
 	// Balanced: clients come by way of the load balancer.
 	Balanced bool `yaml:"balanced"`
 	Span     `yaml:",inline"`
-	Source   string `yaml:"source"`
+	When     Condition `yaml:"when"`
+	Source   string    `yaml:"source"`
 }
 
 // PortMachines are the kinds of machines that a port may be open on.
@@ -123,7 +124,7 @@ func (g *Guide) BeliefsOf(page string, p *Plan) []Belief {
 func (g *Guide) PortsOf(machine string, p *Plan) []Port {
 	var out []Port
 	for _, port := range g.Ports {
-		if port.Holds(p.Release.ID) && slices.Contains(port.On, machine) {
+		if port.Holds(p.Release.ID) && port.When.possible(p.Lab) && slices.Contains(port.On, machine) {
 			out = append(out, port)
 		}
 	}

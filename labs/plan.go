@@ -1,10 +1,8 @@
 package labs
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // Plan is a lab, its release and the stages of that release: everything a
@@ -22,9 +20,9 @@ type Plan struct {
 // Resolve makes the plan for a loaded lab. An unknown release is an error that
 // names the known ones.
 func (c *Catalog) Resolve(lab *Lab) (*Plan, error) {
-	release := c.Release(lab.Release.Version)
-	if release == nil {
-		return nil, fmt.Errorf("release %q is not known; known are %s", lab.Release.Version, strings.Join(c.ReleaseIDs(), ", "))
+	release, err := c.Known(lab.Release.Version)
+	if err != nil {
+		return nil, err
 	}
 	p := &Plan{Lab: lab, Release: &Release{}, Bootkube: &Bootkube{}}
 	keep := func(sp Span, when Condition) bool { return sp.Holds(release.ID) && when.possible(lab) }

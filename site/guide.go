@@ -55,7 +55,7 @@ type guide struct {
 }
 
 var (
-	pageID     = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	pageID     = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
 	pageFile   = regexp.MustCompile(`^(README\.md|guide/[A-Za-z0-9][A-Za-z0-9._-]*\.md)$`)
 	scriptFile = regexp.MustCompile(`^scripts/[A-Za-z0-9][A-Za-z0-9._-]*\.sh$`)
 )
@@ -84,7 +84,7 @@ func (g *guide) check() error {
 		for _, p := range group.Pages {
 			switch {
 			case !pageID.MatchString(p.ID) || reserved[p.ID]:
-				return fmt.Errorf("%s: %q is no id for a page: expected small letters, digits and single hyphens, and neither all nor 404", guideFile, p.ID)
+				return fmt.Errorf("%s: %q is no id for a page: expected small letters, digits, single hyphens and dots, and neither all nor 404", guideFile, p.ID)
 			case ids[p.ID]:
 				return fmt.Errorf("%s: two pages have the id %s", guideFile, p.ID)
 			case !pageFile.MatchString(p.File) || files[p.File]:

@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"regexp"
+	"slices"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -157,16 +158,18 @@ func asNote(q *ast.Blockquote, source []byte) *block {
 	return note
 }
 
-// scriptHeading begins the section that is laid out in columns.
-const scriptHeading = "The script"
+// inColumns are the headings of the sections that are laid out in columns, and
+// the languages of the code that is explained there.
+var inColumns = map[string][]string{"The script": {"bash"}, "The file": {"yaml", "json"}}
 
-// layOutScript moves what stands below "The script", up to the next heading of
-// its level, into rows: prose on the left, the code it explains on the right.
+// layOutScript moves what stands below such a heading, up to the next of its
+// level, into rows: prose on the left, the code it explains on the right.
 func (p *page) layOutScript() {
 	var start ast.Node
+	var explained []string
 	for _, h := range p.headings {
-		if h.Level == 2 && h.Text == scriptHeading {
-			start = h.node
+		if languages := inColumns[h.Text]; h.Level == 2 && languages != nil {
+			start, explained = h.node, languages
 		}
 	}
 	if start == nil || start.Parent() != p.doc {
@@ -179,7 +182,7 @@ func (p *page) layOutScript() {
 		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
 			break
 		}
-		isCode := language(n, p.source) == "bash"
+		isCode := slices.Contains(explained, language(n, p.source))
 		if prose == nil || !isCode && code.ChildCount() > 0 {
 			prose, code = &block{kind: kindSegment, name: "prose"}, &block{kind: kindSegment, name: "listing"}
 			columns.AppendChild(columns, prose)

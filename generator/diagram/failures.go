@@ -57,7 +57,7 @@ func (v *view) nodeQuestions() []question {
 	}
 	if v.since("4.19") {
 		all = append(all, question{"Is the release's operating system there?", "command -v oc kubelet", "node-image-pull.service",
-			[]string{"It tries for ever. Before it is done there is neither oc nor kubelet."}, []string{"journalctl -b -u node-image-pull"}})
+			[]string{"It pulls the release first: registry, mirror, pull secret, DNS or the clock. It tries for ever; before it is done there is neither oc nor kubelet."}, []string{"journalctl -b -u node-image-pull"}})
 	}
 	all = append(all, question{"Is the release image pulled?", "systemctl status release-image", "release-image.service",
 		[]string{"Registry, mirror, pull secret, DNS or the clock; it tries without limit."}, []string{"journalctl -b -u release-image"}})
@@ -73,10 +73,10 @@ func (v *view) bootkubeQuestions() []question {
 	return []question{
 		{"Did every render end?", "ls /opt/openshift/*.done", "The stage without its marker",
 			[]string{"bootkube.sh starts again after 5 seconds and stops at the same place."}, []string{"journalctl -b -u bootkube", "/var/log/openshift/bootkube.json"}},
-		{"Is etcd healthy?", "crictl ps --name etcd", "etcd's container",
+		{"Is etcd healthy?", "crictl exec $(crictl ps --name etcdctl -q) etcdctl endpoint health", "etcd's container",
 			[]string{"Certificates of another render, a slow disk, a wrong address."}, []string{"crictl ps -a --name etcd", "crictl logs ID"}},
 		{"Does the API answer?", "curl -k https://localhost:6443/readyz", "kube-apiserver's container",
-			[]string{"Certificates older than 24 hours, etcd of another render."}, []string{"crictl ps -a --name kube-apiserver", "crictl logs ID"}},
+			[]string{"Etcd of another render, a foreign process on 6443. An expired certificate does not show with -k."}, []string{"crictl ps -a --name kube-apiserver", "crictl logs ID"}},
 		{"Is it reached by its names?", "dig +short api-int." + v.domain, "DNS and load balancer on " + v.gateway,
 			[]string{"api and api-int must lead to the balancer; 6443 and 22623 to those who answer."}, nil},
 	}

@@ -10,13 +10,14 @@ chain() { # CA CERTIFICATE...
 }
 
 key_pair() { # X.crt or X.pub...
-  local file kind bad=0
+  local file kind public key bad=0
   for file in "$@"; do
     present "${file}" "${file%.*}.key" || { bad=1; continue; }
     kind=(openssl x509 -in "${file}" -noout -pubkey)
     [[ ${file} != *.pub ]] || kind=(openssl pkey -pubin -in "${file}" -pubout)
-    cmp --silent <("${kind[@]}" 2> /dev/null) <(openssl pkey -in "${file%.*}.key" -pubout 2> /dev/null) ||
-      { echo "${file} does not belong to ${file%.*}.key"; bad=1; }
+    if ! public="$("${kind[@]}" 2> /dev/null)"; then echo "${file} cannot be read"; bad=1
+    elif ! key="$(openssl pkey -in "${file%.*}.key" -pubout 2> /dev/null)"; then echo "${file%.*}.key cannot be read"; bad=1
+    elif [[ ${public} != "${key}" ]]; then echo "${file} does not belong to ${file%.*}.key"; bad=1; fi
   done
   return "${bad}"
 }
@@ -64,6 +65,7 @@ fresh() { # MINUTES CERTIFICATE...
 
 bundle() { # BUNDLE CERTIFICATE...
   present "$@" || return 1
+  grep --quiet BEGIN "$1" || { echo "$1 holds no certificate"; return 1; }
   bodies() { awk '/BEGIN/ { b = ""; next } /END/ { print b; next } { b = b $0 }' "$@" | sort; }
   cmp --silent <(bodies "$1") <(bodies "${@:2}") || { echo "$1 holds $(grep -c BEGIN "$1") certificates, not those of ${*:2}"; return 1; }
 }

@@ -102,7 +102,8 @@ copy_files() { # [--recursive] FROM TO
     if [[ ${from} == */manifests ]]; then late+=("${from}"); else early+=("${from}"); fi
   done
   for from in "${early[@]}" "${late[@]}"; do
-    [[ -f ${from} || -d ${from} && $1 == --recursive ]] ||
+    [[ ! -d ${from} || $1 == --recursive ]] || die 1 "${from} is a directory, and cp leaves those out" 'move it elsewhere'
+    [[ -f ${from} || -d ${from} ]] ||
       die 1 "there is no file ${from} to copy" 'the step before wrote none: read its output'
   done
   if [[ $1 != --recursive && ${!#} == */ ]]; then
@@ -118,7 +119,7 @@ copy_together() { # FILE... DIRECTORY/
   mkdir --parents "${!#}"
   rm --recursive --force "${waiting}"
   mkdir "${waiting}"
-  cp -- "${@:1:$#-1}" "${waiting}/"
+  cp -- "${@:1:$#-1}" "${waiting}/" || { rm --recursive --force "${waiting}"; return 1; }
   mv --force -- "${waiting}"/* "${!#}"
   rmdir "${waiting}"
 }

@@ -73,14 +73,14 @@ verify() {
     all_the_same
   check feature-gate 'there is a FeatureGate for the API'\''s render' \
     'kind FeatureGate' \
-    'Run make-manifests.sh --force, then copy-manifests.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     value .kind FeatureGate manifests/99_feature-gate.yaml
 }
 
 usual_failures() {
   usual_failure 'there is no file openshift/* to copy' \
     'The directory openshift/ is empty.' \
-    'Run make-manifests.sh, or unpack a bootstrap.ign.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
 }
 
 stage_main "$@"

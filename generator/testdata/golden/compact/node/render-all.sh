@@ -17,26 +17,27 @@ readonly HOST_ROOT=''
 readonly NEXT='verify-api.sh'
 readonly RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
 MODE=run FROM='' UNTIL='' INSIDE=yes FLAGS=() ALL=() EXPECTED=0 NUMBER=0 COUNT=0 FAILED=0
-declare -A CHOSEN=() TOOK=()
+declare -A CHOSEN=() LEFT=() TOOK=()
 
 # The order, a stage a line: its name, the seconds it usually takes when its
-# image is there, its name in the records, and the script with its arguments.
+# image is there, its name in the records, its marker, and the script with its
+# arguments.
 chain() { # DO
-  "$1" release-info 2 release-info release-info.sh
-  "$1" copy-manifests 1 openshift-manifests copy-manifests.sh
-  "$1" render-api 1 api-bootstrap render-api.sh
-  "$1" render-auth-api 1 auth-api-bootstrap render-auth-api.sh
-  "$1" render-config 2 config-bootstrap render-config.sh
-  "$1" render-cvo 2 cvo-bootstrap render-cvo.sh
-  "$1" render-etcd 2 etcd-bootstrap render-etcd.sh
-  "$1" render-kube-apiserver 3 kube-apiserver-bootstrap render-kube-apiserver.sh
-  "$1" render-kcm 4 kube-controller-manager-bootstrap render-kcm.sh
-  "$1" render-scheduler 4 kube-scheduler-bootstrap render-scheduler.sh
-  "$1" render-ingress 1 ingress-operator-bootstrap render-ingress.sh
-  "$1" render-node-tuning 1 node-tuning-bootstrap render-node-tuning.sh
-  "$1" render-mco 2 mco-bootstrap render-mco.sh
-  "$1" resolve-api 1 resolve-api-url verify-api.sh --resolve
-  "$1" render-cco 1 cco-bootstrap render-cco.sh
+  "$1" release-info 2 release-info release-info.done release-info.sh
+  "$1" copy-manifests 1 openshift-manifests openshift-manifests.done copy-manifests.sh
+  "$1" render-api 1 api-bootstrap api-bootstrap.done render-api.sh
+  "$1" render-auth-api 1 auth-api-bootstrap auth-api-bootstrap.done render-auth-api.sh
+  "$1" render-config 2 config-bootstrap config-bootstrap.done render-config.sh
+  "$1" render-cvo 2 cvo-bootstrap cvo-bootstrap.done render-cvo.sh
+  "$1" render-etcd 2 etcd-bootstrap etcd-bootstrap.done render-etcd.sh
+  "$1" render-kube-apiserver 3 kube-apiserver-bootstrap kube-apiserver-bootstrap.done render-kube-apiserver.sh
+  "$1" render-kcm 4 kube-controller-manager-bootstrap kube-controller-manager-bootstrap.done render-kcm.sh
+  "$1" render-scheduler 4 kube-scheduler-bootstrap kube-scheduler-bootstrap.done render-scheduler.sh
+  "$1" render-ingress 1 ingress-operator-bootstrap ingress-operator-bootstrap.done render-ingress.sh
+  "$1" render-node-tuning 1 node-tuning-bootstrap node-tuning-bootstrap.done render-node-tuning.sh
+  "$1" render-mco 2 mco-bootstrap mco-bootstrap.done render-mco.sh
+  "$1" resolve-api 1 resolve-api-url api-dns-resolved.done verify-api.sh --resolve
+  "$1" render-cco 1 cco-bootstrap cco-bootstrap.done render-cco.sh
 }
 
 log() { printf '==> %s\n' "$*"; }
@@ -81,15 +82,17 @@ read_records() {
       | if $entry.phase == "stage start" then .began[$stage] = $at
         elif $entry.phase == "stage end" and $entry.result == "success" and .began[$stage]
         then .took[$stage] = $at - .began[$stage] else . end)
-    | .took // {} | to_entries[] | "\(.key) \(.value)"' "${RECORDS}" 2> /dev/null)
+    | .took // {} | to_entries[] | select(.value >= 0) | "\(.key) \([.value, 1] | max)"' "${RECORDS}" 2> /dev/null)
 }
 
-choose() { # ID SECONDS RECORD SCRIPT...
+choose() { # ID SECONDS RECORD MARKER SCRIPT...
   ALL+=("$1")
   [[ $1 != "${FROM}" ]] || INSIDE=yes
   if [[ ${INSIDE} == yes ]]; then
-    CHOSEN[$1]=${TOOK[$3]:-$2}
-    EXPECTED=$((EXPECTED + CHOSEN[$1])) COUNT=$((COUNT + 1))
+    CHOSEN[$1]=${TOOK[$3]:-$2} LEFT[$1]=${TOOK[$3]:-$2} COUNT=$((COUNT + 1))
+    # What is done is only checked.
+    [[ ! -e ${ASSET_DIR}/$4 || " ${FLAGS[*]} " == *' --force '* ]] || LEFT[$1]=0
+    EXPECTED=$((EXPECTED + LEFT[$1]))
   fi
   [[ $1 != "${UNTIL}" ]] || INSIDE=over
 }
@@ -103,29 +106,30 @@ check_choice() {
   [[ -v CHOSEN[${UNTIL:-${ALL[-1]}}] ]] || die 2 "${UNTIL} comes before ${FROM}" "the order is ${ALL[*]}"
 }
 
-list() { # ID SECONDS RECORD SCRIPT...
-  [[ ! -v CHOSEN[$1] ]] || printf '%-22s %4d s  %s\n' "$1" "${CHOSEN[$1]}" "${*:4}"
+list() { # ID SECONDS RECORD MARKER SCRIPT...
+  [[ ! -v CHOSEN[$1] ]] || printf '%-22s %4d s  %s\n' "$1" "${CHOSEN[$1]}" "${*:5}"
 }
 
 # A stage that fails ends the chain: what follows would build on it.
-run() { # ID SECONDS RECORD SCRIPT...
+run() { # ID SECONDS RECORD MARKER SCRIPT...
   local status=0
   [[ -v CHOSEN[$1] ]] || return 0
   NUMBER=$((NUMBER + 1))
   log "${NUMBER}/${COUNT} $1: ${SECONDS} s elapsed, usually ${CHOSEN[$1]} s, about ${EXPECTED} s to go"
-  EXPECTED=$((EXPECTED - CHOSEN[$1]))
-  "${SCRIPT_DIR}/$4" "${@:5}" "${FLAGS[@]}" || status=$?
-  ((status == 0)) || die "${status}" "$4 ended with status ${status}, ${NUMBER} of ${COUNT} stages" \
-    'do what it says above; render-all.sh goes on from there'
+  EXPECTED=$((EXPECTED - LEFT[$1]))
+  "${SCRIPT_DIR}/$5" "${@:6}" "${FLAGS[@]}" || status=$?
+  ((status <= 4)) || status=1
+  ((status == 0)) || die "${status}" "$5 ended with status ${status}, ${NUMBER} of ${COUNT} stages" \
+    "do what it says above; it goes on with: render-all.sh --from $1${UNTIL:+ --until ${UNTIL}}${FLAGS[*]:+ ${FLAGS[*]}}"
 }
 
 # Every script's own TAP, as a subtest.
-verify() { # ID SECONDS RECORD SCRIPT...
+verify() { # ID SECONDS RECORD MARKER SCRIPT...
   local status=0
   [[ -v CHOSEN[$1] ]] || return 0
   NUMBER=$((NUMBER + 1))
   printf '# Subtest: %s\n' "$1"
-  "${SCRIPT_DIR}/$4" "${@:5}" --verify | sed '/^TAP version/d; s/^/    /' || status=$?
+  "${SCRIPT_DIR}/$5" "${@:6}" --verify | sed '/^TAP version/d; s/^/    /' || status=$?
   if ((status == 0)); then printf 'ok %d - %s\n' "${NUMBER}" "$1"; return; fi
   FAILED=$((FAILED + 1))
   printf 'not ok %d - %s\n' "${NUMBER}" "$1"

@@ -114,7 +114,7 @@ verify() {
   [[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] || check pod-image-of-release 'the pod'\''s images are this release'\''s' \
     'no image that the release does not name' \
     'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-cco.sh --force.' \
-    payload bootstrap-manifests/cloud-credential-operator-pod.yaml
+    payload release-info/images bootstrap-manifests/cloud-credential-operator-pod.yaml
   [[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] || check pod-copied 'the pod waits for cluster-bootstrap' \
     'the rendered file in bootstrap-manifests/, unchanged' \
     'Run render-cco.sh again.' \
@@ -128,7 +128,7 @@ verify() {
 usual_failures() {
   usual_failure 'failed to find configmap kube-system/cluster-config-v1 in manifests' \
     'The install-config is not in manifests/.' \
-    'Run make-manifests.sh, or unpack a bootstrap.ign.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'bootstrap-manifests: file exists' \
     'The operator makes this directory and does not expect to find it.' \
     'Remove cco-bootstrap/ and run the stage again; render-cco.sh --force does both.'

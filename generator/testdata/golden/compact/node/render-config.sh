@@ -98,7 +98,7 @@ do_stage() {
 verify() {
   check infrastructure 'the Infrastructure is one' \
     'kind Infrastructure in manifests/cluster-infrastructure-02-config.yml' \
-    'Run make-manifests.sh --force, or unpack the bootstrap.ign again; then render-config.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     value .kind Infrastructure manifests/cluster-infrastructure-02-config.yml
   check cloud-config 'the cloud configuration was generated' \
     'metadata.name kube-cloud-config' \
@@ -109,10 +109,10 @@ verify() {
 usual_failures() {
   usual_failure 'failed to stat /assets/manifests/cluster-infrastructure-02-config.yml' \
     'The Infrastructure manifest is missing.' \
-    'Run make-manifests.sh, or unpack a bootstrap.ign.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'failed loading assets from "/assets/tls": lstat /assets/tls: no such file or directory' \
     'The asset directory has no tls/.' \
-    'Run make-pki.sh, or unpack a bootstrap.ign.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure '--rendered-manifest-files, are not consistent so results would be unpredictable depending on apply order:' \
     'Two files in manifests/ set the same object to different values; the message goes on with both names and the object.' \
     'Keep one of the two files.'

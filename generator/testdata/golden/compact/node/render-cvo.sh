@@ -122,7 +122,7 @@ usual_failures() {
     'Look at release.image in lab.yaml, then run release-info.sh --force.'
   usual_failure 'panic: runtime error: invalid memory address or nil pointer dereference' \
     'A manifest that the command line names is not there; the operator asks a file that it could not open for its name.' \
-    'Run copy-manifests.sh and make-manifests.sh, or unpack a bootstrap.ign; then render-cvo.sh.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'cvo-bootstrap/manifests: Permission denied' \
     'The operator makes its directories with mode 0666, so nobody but root can enter them.' \
     'Off root put podman unshare in front of the command, as the script does.'

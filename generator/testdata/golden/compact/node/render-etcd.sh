@@ -131,7 +131,7 @@ etcd_image_is_of_release() {
 verify() {
   check pod-manifest 'the etcd static pod manifest is where the kubelet looks' \
     'etcd-member-pod.yaml, the same file as rendered' \
-    'Run render-etcd.sh again; it copies the manifest last.' \
+    'Run render-etcd.sh --force, then render-kube-apiserver.sh; the manifest is copied last.' \
     same etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml \
       "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
   check pod-name 'the manifest is the bootstrap member'\''s' \
@@ -153,7 +153,7 @@ verify() {
     same etcd-bootstrap/etc-kubernetes/* "${HOST_ROOT}/etc/kubernetes/"
   check tls 'the API server'\''s way to etcd is in tls/' \
     'tls/etcd-ca-bundle.crt, tls/etcd-client.crt and tls/etcd-client.key, as rendered' \
-    'Run render-etcd.sh again; without them kube-apiserver renders a Secret with nothing in it and reports success.' \
+    'Run render-etcd.sh --force, then render-kube-apiserver.sh; without them kube-apiserver renders a Secret with nothing in it and reports success.' \
     same etcd-bootstrap/tls/* tls/
   check client-chain 'the client certificate is signed by the etcd signer' \
     'a chain from etcd-client.crt to etcd-ca-bundle.crt' \
@@ -175,26 +175,26 @@ verify() {
       "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/etcd-all-certs/etcd-serving-*.crt
   check api-manifests 'etcd'\''s objects wait among the manifests' \
     'every rendered file in manifests/, unchanged' \
-    'Run render-etcd.sh again.' \
+    'Run render-etcd.sh --force, then render-kube-apiserver.sh.' \
     same etcd-bootstrap/manifests/* manifests/
 }
 
 usual_failures() {
   usual_failure 'failed to get cluster configmap: open /assets/manifests/cluster-config.yaml: no such file or directory' \
     'The install-config is not in manifests/.' \
-    'Run make-manifests.sh, or unpack a bootstrap.ign.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'missing required flag: --etcd-image' \
     'The release names no etcd image, so the flag arrived empty.' \
     'Run release-info.sh --force and look at release-info/images.'
   usual_failure 'interface conversion: interface {} is nil, not []interface {}' \
     'The install-config has no machineNetwork.' \
-    'Run make-manifests.sh --force.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'unrecognized data structure in controlPlane field' \
     'The install-config has no controlPlane.' \
-    'Run make-manifests.sh --force.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'panic: runtime error: invalid memory address or nil pointer dereference' \
     'The Infrastructure has no platformStatus.' \
-    'Run make-manifests.sh --force.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'unknown flag: --etcd-ca' \
     'The command line is that of another release.' \
     'Set release.version in lab.yaml to the release of the image, and generate again.'

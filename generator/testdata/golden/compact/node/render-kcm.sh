@@ -139,7 +139,7 @@ verify() {
   check pod-image-of-release 'the pod'\''s images are this release'\''s' \
     'no image that the release does not name' \
     'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-kcm.sh --force.' \
-    payload bootstrap-manifests/kube-controller-manager-pod.yaml
+    payload release-info/images bootstrap-manifests/kube-controller-manager-pod.yaml
   check pod-copied 'the pod waits for cluster-bootstrap' \
     'the rendered file in bootstrap-manifests/, unchanged' \
     'Run render-kcm.sh again.' \
@@ -160,34 +160,34 @@ verify() {
     same kube-controller-manager-bootstrap/manifests/* manifests/
   check csr-signer-certificate 'the signer of kubelets'\'' certificates is not empty' \
     'a tls.crt in secret-csr-signer-signer.yaml that holds something' \
-    'Run make-pki.sh or unpack the bootstrap.ign again, then render-kcm.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "^ *tls\\.crt: [A-Za-z0-9+/=]{40}" \
       kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
   check csr-signer-key 'that signer'\''s key is not empty' \
     'a tls.key in secret-csr-signer-signer.yaml that holds something' \
-    'Run make-pki.sh or unpack the bootstrap.ign again, then render-kcm.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "^ *tls\\.key: [A-Za-z0-9+/=]{40}" \
       kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
   check csr-ca 'the CA of kubelets'\'' certificates is not empty' \
     'a certificate in configmap-csr-controller-ca.yaml' \
-    'Run make-pki.sh or unpack the bootstrap.ign again, then render-kcm.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "-----BEGIN CERTIFICATE-----" \
       kube-controller-manager-bootstrap/manifests/configmap-csr-controller-ca.yaml
   check token-key 'the key of service account tokens is not empty' \
     'a service-account.key in secret-initial-kube-controller-manager-service-account-private-key.yaml that holds something' \
-    'Run make-pki.sh or unpack the bootstrap.ign again, then render-kcm.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "^ *service-account\\.key: [A-Za-z0-9+/=]{40}" \
       kube-controller-manager-bootstrap/manifests/secret-initial-kube-controller-manager-service-account-private-key.yaml
   check signer-fresh 'the signer of kubelets'\'' certificates lives long enough to finish' \
     'not expired, and one more hour to go' \
-    'Run make-pki.sh --force and the renders again, or make a new bootstrap.ign with openshift-install.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     fresh 60 tls/kubelet-signer.crt
 }
 
 usual_failures() {
   usual_failure 'failed to read /etc/kubernetes/bootstrap-secrets/kubeconfig: open' \
     'auth/kubeconfig is missing. The message names the path inside the future pod, not the one that was read.' \
-    'Run make-kubeconfigs.sh, or unpack a bootstrap.ign.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'missing required flag: --cpc-config-output-file' \
     'The command line is incomplete.' \
     'Generate the scripts again.'

@@ -165,7 +165,7 @@ verify() {
   check pod-image-of-release 'the pod'\''s images are this release'\''s' \
     'no image that the release does not name' \
     'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-kube-apiserver.sh --force.' \
-    payload bootstrap-manifests/kube-apiserver-pod.yaml
+    payload release-info/images bootstrap-manifests/kube-apiserver-pod.yaml
   check pod-copied 'the pod waits for cluster-bootstrap' \
     'the rendered file in bootstrap-manifests/, unchanged' \
     'Run render-kube-apiserver.sh again.' \
@@ -181,21 +181,21 @@ verify() {
     same kube-apiserver-bootstrap/manifests/* manifests/
   check signer-certificates 'no signer'\''s Secret has an empty certificate' \
     'in each secret-*-signer.yaml a tls.crt that holds something' \
-    'Look for the missing file in tls/, run make-pki.sh or unpack the bootstrap.ign again, then render-kube-apiserver.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "^ *tls\\.crt: [A-Za-z0-9+/=]{40}" \
       kube-apiserver-bootstrap/manifests/secret-*-signer.yaml
   check signer-keys 'no signer'\''s Secret has an empty key' \
     'in each secret-*-signer.yaml a tls.key that holds something' \
-    'Look for the missing file in tls/, run make-pki.sh or unpack the bootstrap.ign again, then render-kube-apiserver.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "^ *tls\\.key: [A-Za-z0-9+/=]{40}" \
       kube-apiserver-bootstrap/manifests/secret-*-signer.yaml
   check client-cas 'no client CA is empty' \
     'a certificate in each configmap-*-ca.yaml' \
-    'Look for the missing bundle in tls/, run make-pki.sh, then render-kube-apiserver.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "-----BEGIN CERTIFICATE-----" kube-apiserver-bootstrap/manifests/configmap-*-ca.yaml
   check token-public-key 'the service account'\''s public key is not empty' \
     'a public key in configmap-sa-token-signing-certs.yaml' \
-    'Run make-pki.sh, then render-kube-apiserver.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "-----BEGIN (RSA )?PUBLIC KEY-----" \
       kube-apiserver-bootstrap/manifests/configmap-sa-token-signing-certs.yaml
   check bound-key 'the bound token signing key and its public half belong together' \
@@ -212,13 +212,13 @@ verify() {
     etcd_was_rendered_first
   check serving-chain 'the serving certificates come from the CAs that clients trust' \
     'a chain from each of the four to kube-apiserver-complete-server-ca-bundle.crt' \
-    'Run make-pki.sh --force and the renders again, or unpack the bootstrap.ign again.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     chain tls/kube-apiserver-complete-server-ca-bundle.crt tls/kube-apiserver-localhost-server.crt \
       tls/kube-apiserver-service-network-server.crt tls/kube-apiserver-lb-server.crt \
       tls/kube-apiserver-internal-lb-server.crt
   check serving-fresh 'the serving certificates live long enough to finish' \
     'not expired, and one more hour to go' \
-    'Run make-pki.sh --force and the renders again, or make a new bootstrap.ign with openshift-install.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     fresh 60 tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt \
       tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt
 }
@@ -241,7 +241,7 @@ usual_failures() {
     'Keep one of the two files.'
   usual_failure 'error calling notBefore: data does not contain any valid RSA or ECDSA certificates' \
     'A CA file in tls/ is not PEM; the message begins with the template that wanted it.' \
-    'Run make-pki.sh, or unpack the bootstrap.ign again.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'was supplied, but the matching public key is missing' \
     'tls/ holds bound-service-account-signing-key.key without its .pub.' \
     'Bring the .pub back, or remove the key too and let the operator make both.'

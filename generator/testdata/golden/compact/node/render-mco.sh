@@ -39,6 +39,8 @@
 #         /etc/ssl/mcs/tls.crt
 #         /etc/ssl/mcs/tls.key
 # Differs from bootkube.sh:
+# - The copies for platforms with a load balancer or names of their own are left
+# out.
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
 # image once for each.
@@ -181,7 +183,7 @@ verify() {
   check pod-image-of-release 'the pod'\''s images are this release'\''s' \
     'no image that the release does not name' \
     'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-mco.sh --force.' \
-    payload mco-bootstrap/bootstrap/machineconfigoperator-bootstrap-pod.yaml
+    payload image-references mco-bootstrap/bootstrap/machineconfigoperator-bootstrap-pod.yaml
   check pod-name 'the pod is the bootstrap machine-config-operator' \
     'metadata.name bootstrap-machine-config-operator' \
     'Run render-mco.sh --force.' \
@@ -200,12 +202,12 @@ verify() {
       mco-bootstrap/bootstrap/manifests/worker.machineconfigpool.yaml
   check node-ca 'nodes get a root CA' \
     'in the ControllerConfig a rootCAData that begins as PEM does' \
-    'Look at tls/root-ca.crt, run make-pki.sh or unpack the bootstrap.ign again, then render-mco.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "^ *rootCAData: \"?LS0tLS1CRUdJTi" \
       mco-bootstrap/bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml
   check client-cas 'kubelets get the CAs of those who may ask them' \
     'a certificate in kube-apiserver-serving-ca-configmap.yaml' \
-    'Look at tls/kube-apiserver-complete-client-ca-bundle.crt, run make-pki.sh or unpack the bootstrap.ign again, then render-mco.sh --force.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     line "-----BEGIN CERTIFICATE-----" \
       mco-bootstrap/manifests/kube-apiserver-serving-ca-configmap.yaml
   check controller-input 'the controller has its input' \
@@ -226,7 +228,7 @@ verify() {
     same auth/kubeconfig-kubelet "${HOST_ROOT}/etc/mcs/kubeconfig"
   check server-chain 'nodes will trust the server' \
     'a chain from /etc/ssl/mcs/tls.crt to tls/root-ca.crt' \
-    'Run make-pki.sh --force and the renders again, or unpack the bootstrap.ign again.' \
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.' \
     chain tls/root-ca.crt "${HOST_ROOT}/etc/ssl/mcs/tls.crt"
   check server-key 'the server'\''s certificate and key belong together' \
     'the same public key in both' \
@@ -241,7 +243,7 @@ verify() {
 usual_failures() {
   usual_failure 'error rendering bootstrap manifests: open' \
     'A CA, the DNS or Proxy object, or the pull secret is missing; the message goes on with the path.' \
-    'Run make-pki.sh or make-manifests.sh, or unpack a bootstrap.ign.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'Failed to find haproxy-router in image references' \
     'The release names no such image; any other name the operator asks for fails in the same way.' \
     'Look for the name in image-references; the image is not a whole release, or one of another distribution.'

@@ -88,7 +88,7 @@ verify() {
     node_tuning_directory_is_there
   [[ -z "$(ls -A node-tuning-bootstrap 2> /dev/null)" ]] || check copied 'what was rendered waits among the manifests' \
     'every rendered file in manifests/, unchanged' \
-    'Run render-node-tuning.sh again.' \
+    'Run render-node-tuning.sh --force, then render-mco.sh.' \
     same node-tuning-bootstrap/* manifests/
 }
 

@@ -99,7 +99,7 @@ verify() {
   check pod-image-of-release 'the pod'\''s images are this release'\''s' \
     'no image that the release does not name' \
     'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-scheduler.sh --force.' \
-    payload bootstrap-manifests/kube-scheduler-pod.yaml
+    payload release-info/images bootstrap-manifests/kube-scheduler-pod.yaml
   check pod-copied 'the pod waits for cluster-bootstrap' \
     'the rendered file in bootstrap-manifests/, unchanged' \
     'Run render-scheduler.sh again.' \
@@ -118,7 +118,7 @@ verify() {
 usual_failures() {
   usual_failure 'failed to read /etc/kubernetes/bootstrap-secrets/kubeconfig: open' \
     'auth/kubeconfig is missing. The message names the path inside the future pod, not the one that was read.' \
-    'Run make-kubeconfigs.sh, or unpack a bootstrap.ign.'
+    'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'failed to write merged config to' \
     'The configuration was to go into a directory that nobody makes.' \
     'Give --config-output-file a path inside --asset-output-dir, as bootkube.sh does.'

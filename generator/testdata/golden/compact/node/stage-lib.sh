@@ -33,6 +33,13 @@ unmark_spoilt() {
   run rm --force "${SPOILT[@]}"
 }
 
+# The same where the script finds out only later that its result is another.
+made_from_old() { # MARKER SCRIPT WHY
+  [[ -e $1 ]] || return 0
+  run rm --force "$1"
+  log "run $2 again: $3"
+}
+
 never_after() { # MARKER SCRIPT WHY
   [[ ! -e $1 ]] || die 1 "${STAGE} cannot be repeated after $2: $3" 'begin with a new bootstrap node'
 }
@@ -44,11 +51,20 @@ record() { # PHASE [RESULT [LINE MESSAGE]]
   mkdir --parents "${RECORDS%/*}"
   [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}"
   if ! with_entry "$@" 2> /dev/null; then
-    mv --force "${RECORDS}" "${RECORDS}.torn"
-    echo '[]' > "${RECORDS}"
-    with_entry "$@"
+    if ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1; then
+      mv --force "${RECORDS}" "${RECORDS}.torn"
+      echo '[]' > "${RECORDS}"
+    fi
+    with_entry "$@" || die 1 "${RECORDS} cannot be written to" 'look at the space on its disk'
   fi
   mv --force "${RECORDS}.tmp" "${RECORDS}"
+}
+
+# A run that was killed behind its marker did not come to say so.
+end_record() {
+  # shellcheck disable=SC2153 # the stage script sets RECORD
+  [[ ! -s ${RECORDS} ]] || jq --exit-status --arg stage "${RECORD}" \
+    'map(select(.stage == $stage)) | last | .phase != "stage start"' "${RECORDS}" > /dev/null 2>&1 || record 'stage end' success
 }
 
 with_entry() { # PHASE [RESULT [LINE MESSAGE]]
@@ -146,8 +162,9 @@ usage() {
 own_usage() { :; }
 
 tap() {
+  [[ -n ${HOST_ROOT} || ${EUID} == 0 ]] || die 4 'on the bootstrap node the checks run as root' "sudo $0 --verify"
   echo 'TAP version 14'
-  if cd -- "${ASSET_DIR}" 2> /dev/null; then verify; else echo "Bail out! there is no ${ASSET_DIR}"; exit 3; fi
+  if cd -- "${ASSET_DIR}" 2> /dev/null; then verify; else echo "Bail out! ${ASSET_DIR} cannot be entered"; exit 3; fi
   echo "1..${CHECKS}"
   ((FAILED == 0)) || exit 3
 }
@@ -158,7 +175,8 @@ options() { # ARGUMENT...
     case ${option} in
       --explain) explain; exit ;;
       --help) usage; exit ;;
-      --dry-run | --step | --verify) MODE=${option#--} ;;
+      --dry-run) MODE=dry-run ;;
+      --step | --verify) [[ ${MODE} == dry-run ]] || MODE=${option#--} ;;
       --force) FORCE=yes ;;
       *) own_option "${option}" || die 2 "unknown option ${option@Q}" "${CALL} --help lists the modes" ;;
     esac
@@ -173,10 +191,13 @@ marked() { [[ -e ${MARKER} ]]; }
 # one whose failure stops nothing, defines this again.
 whole_stage() {
   begin
-  record 'stage start'
   spoils
   unmark_spoilt
+  record 'stage start'
   rm --force "${MARKER}"
+  # What a copy left that was killed, operators would read with the rest.
+  rm --recursive --force {manifests,tls,bootstrap-manifests}/.*bootlab \
+    "${HOST_ROOT}"/etc/kubernetes/{manifests,bootstrap-configs}/.*bootlab "${HOST_ROOT}"/etc/mcc/bootstrap/.*bootlab
   do_stage
   CHECKS=0 FAILED=0
   verify
@@ -196,7 +217,11 @@ stage_main() {
   lock
   if [[ ${FORCE} == no ]] && marked; then
     verify > /dev/null
-    ((FAILED > 0)) || { log "${STAGE} is done already; --verify shows the checks, --force repeats it"; exit; }
+    if ((FAILED == 0)); then
+      end_record
+      log "${STAGE} is done already; --verify shows the checks, --force repeats it"
+      exit
+    fi
     log "${STAGE} is marked as done, but ${FAILED} of ${CHECKS} checks fail: doing it again"
   fi
   whole_stage

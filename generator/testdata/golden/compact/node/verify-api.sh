@@ -37,10 +37,10 @@ source "${SCRIPT_DIR}/stage-lib.sh"
 
 # With --resolve this is resolve-api: Ask whether api and api-int resolve
 #
-# Most failed installations fail at DNS, and late, when masters cannot find
-# api-int. So bootkube.sh asks for both names early and writes the answers into
-# its records, as resolve-api-url and resolve-api-int-url. It never stops at a
-# bad answer: the bootstrap itself works on localhost and does not need them.
+# A mistake in DNS shows late, when masters cannot find api-int. So bootkube.sh
+# asks for both names early and writes the answers into its records, as
+# resolve-api-url and resolve-api-int-url. It never stops at a bad answer: the
+# bootstrap itself works on localhost and does not need them.
 #
 # In bootkube.sh: stage resolve-api-url, "Check if API URL is resolvable during bootstrap"
 # Differs from bootkube.sh:

@@ -145,16 +145,30 @@ images() { # FILE...
   return "${bad}"
 }
 
-# Every image is one of the payload, one that lab.yaml puts in the place of one,
-# or the release image itself.
-payload() { # FILE...
-  local image bad=0
-  present "$@" release-info/{images,image-references,digest} || return 1
-  while read -r image; do
-    grep --quiet --fixed-strings --word-regexp --regexp="${image}" release-info/{images,image-references,digest} ||
-      { echo "${image} is not in the release"; bad=1; }
-  done < <(sed -n --regexp-extended 's/^.*"?image"?: *["'\'']?([^"'\'' ,}]+).*$/\1/p' "$@" | sort --unique)
+# Every image is one of LIST, which is release-info/images or another list of
+# the payload, or the release image itself. An empty one is for images to say.
+payload() { # LIST FILE...
+  local file image known found=0 bad=0
+  present "$@" release-info/digest || return 1
+  known="$(answers "$1")" || return 1
+  while IFS=$'\t' read -r file image; do
+    [[ -n ${image} ]] || continue
+    found=$((found + 1))
+    grep --quiet --line-regexp --fixed-strings --regexp="${image}" <<< "${known}" ||
+      { echo "${file}: ${image} is not in the release"; bad=1; }
+  done < <(for file in "${@:2}"; do named_images "${file}" | sort --unique | sed "s|^|${file}\t|"; done)
+  ((found > 0)) || { echo "no image in ${*:2}"; bad=1; }
   return "${bad}"
+}
+
+answers() { # LIST
+  cat release-info/digest
+  if is_json "$1"; then jq --raw-output '.spec.tags[].from.name' "$1"; else awk '{ print $2 }' "$1"; fi
+}
+
+named_images() { # FILE
+  if is_json "$1"; then jq --raw-output '.. | .image? | strings' "$1"; return; fi
+  sed -n --regexp-extended 's/^ *(- )?"?image"? *: *["'\'']?([^"'\'' ]*).*$/\2/p' "$1"
 }
 
 # Two files that set one object differently: which of them wins depends on the
@@ -184,17 +198,18 @@ objects() { # names|texts
     function value() { sub(/^[^:]*: */, ""); gsub(/["'\'']| +#.*$/, ""); return $0 }
     function flush() {
       if (name != "") printf "%s.%s/%s/%s\t%s\t%s\n", kind, group, space, name, file, text
-      kind = group = space = name = text = ""
+      kind = group = space = name = text = ""; inside = 0
     }
     FNR == 1 { flush(); file = FILENAME }
-    /^   / && wanted == "names" { next }
+    /^ / && wanted == "names" && !inside { next }
     /^---/ { flush() }
     /^(---|\.\.\.| *#| *$)/ { next }
     wanted == "texts" { gsub(/\t/, " "); text = text $0 "\001" }
-    /^[^ ]/ { inside = /^"?metadata"?:/ }
+    /^[^ ]/ { inside = /^"?metadata"?:/; deep = 0 }
+    inside && /^ / && !deep { deep = match($0, /[^ ]/) }
     /^"?kind"?:/ { kind = value() }
     /^"?apiVersion"?: *.*\// { group = value(); sub(/\/.*/, "", group) }
-    inside && /^  "?name"?:/ { name = value() }
-    inside && /^  "?namespace"?:/ { space = value() }
+    inside && match($0, /[^ ]/) == deep && /^ *"?name"?:/ { name = value() }
+    inside && match($0, /[^ ]/) == deep && /^ *"?namespace"?:/ { space = value() }
     END { flush() }' "${yaml[@]}"
 }

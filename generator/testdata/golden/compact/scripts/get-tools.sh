@@ -37,7 +37,7 @@ spoils() {
 
 do_stage() {
   # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
   # The client's image is built for the machine, the installer's artifacts image
   # carries one build per system.
   local machine

@@ -5,9 +5,9 @@
 # certificate under each name it has, every client shows one of its own, and a
 # new node that knows neither trusts one CA that came with its Ignition. So the
 # PKI stands before everything else: eleven roots for eleven purposes, so that a
-# lost key opens one door only, and what the bootstrap node shows to others
-# lasts a single day. The installer makes all of it in memory and packs it into
-# bootstrap.ign; here it is made one file at a time.
+# lost key opens one door only, and what the bootstrap's API server shows to
+# others lasts a single day. The installer makes all of it in memory and packs
+# it into bootstrap.ign; here it is made one file at a time.
 #
 # Writes: tls/
 #         make-pki/
@@ -45,7 +45,8 @@ source "${SCRIPT_DIR}/stage-lib.sh"
 #   ca_file  NAME SIGNER...
 #   key_only NAME
 # What lives 24h is there to be replaced: the operators make their own within
-# the first day, and a disk image of the bootstrap node is worth nothing after.
+# the first day. A disk image of the bootstrap node stays dangerous: the
+# signers' keys and the administrator's kubeconfig are on it.
 pki() {
   local api=CN=system:kube-apiserver,O=kube-master admin=CN=system:admin,O=system:masters
   local proxy=CN=system:kube-apiserver-proxy,O=kube-master groups=O=system:serviceaccounts service
@@ -57,7 +58,7 @@ pki() {
   # machine-config-server: shown to every node that fetches its Ignition, to one added years later too.
   leaf machine-config-server root-ca 10y ignition CN=system:machine-config-server \
     "DNS:api-int.${CLUSTER_DOMAIN}"
-  # journal-gatewayd: shown by the bootstrap node's journal on port 19531, and by who reads it from afar.
+  # journal-gatewayd: shown by an OCP bootstrap node's journal on port 19531, and by who reads it from afar.
   leaf journal-gatewayd root-ca 10y both 'CN=journal-gatewayd,O=OpenShift Bootstrap'
 
   # kube-apiserver-lb-signer: signs what the API shows behind the load balancer; it is in kubeconfigs, so 10y.
@@ -311,11 +312,6 @@ own_option() {
 spoils() {
   [[ ${ANEW} != 24h || ! -e unpack-bootstrap-ignition.done ]] || die 1 'the keys came out of a bootstrap.ign' 'make that again and unpack it, or run make-pki.sh --force'
   spoiled unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh 'openshift-install made other keys, and the two do not mix'
-}
-made_from_old() { # MARKER SCRIPT WHY
-  [[ -e $1 ]] || return 0
-  run rm --force "$1"
-  log "run $2 again: $3"
 }
 
 do_stage() {

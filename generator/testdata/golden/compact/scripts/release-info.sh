@@ -45,8 +45,10 @@ spoils() {
 }
 
 do_stage() {
+  local before
+  before="$(answers)"
   # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
   pull_image "${RELEASE_IMAGE}"
 
   # The digest, not the tag, is what everything rendered will name. Where podman
@@ -82,6 +84,27 @@ do_stage() {
     '([$overrides | split("\n")[] | split(" ") | {(.[0]): .[1]}] | add // {}) as $mine
       | .spec.tags[] | "\(.name) \($mine[.name] // .from.name)"' \
     release-info/image-references
+  [[ "$(answers)" == "${before}" ]] || unmark_users
+}
+
+# All that later stages take from here.
+answers() { cat release-info/{digest,version,kubernetes-version,images} 2> /dev/null || true; }
+
+# Another image, or one that lab.yaml puts in the place of the release's, writes
+# other files.
+unmark_users() {
+  made_from_old api-bootstrap.done render-api.sh 'the images or the version are not those it was made with'
+  made_from_old auth-api-bootstrap.done render-auth-api.sh 'the images or the version are not those it was made with'
+  made_from_old config-bootstrap.done render-config.sh 'the images or the version are not those it was made with'
+  made_from_old cvo-bootstrap.done render-cvo.sh 'the images or the version are not those it was made with'
+  made_from_old etcd-bootstrap.done render-etcd.sh 'the images or the version are not those it was made with'
+  made_from_old kube-apiserver-bootstrap.done render-kube-apiserver.sh 'the images or the version are not those it was made with'
+  made_from_old kube-controller-manager-bootstrap.done render-kcm.sh 'the images or the version are not those it was made with'
+  made_from_old kube-scheduler-bootstrap.done render-scheduler.sh 'the images or the version are not those it was made with'
+  made_from_old ingress-operator-bootstrap.done render-ingress.sh 'the images or the version are not those it was made with'
+  made_from_old node-tuning-bootstrap.done render-node-tuning.sh 'the images or the version are not those it was made with'
+  made_from_old mco-bootstrap.done render-mco.sh 'the images or the version are not those it was made with'
+  made_from_old cco-bootstrap.done render-cco.sh 'the images or the version are not those it was made with'
 }
 
 architecture_matches() {

@@ -52,7 +52,7 @@ spoils() {
 
 do_stage() {
   # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
 
   # The release names every image; release-info.sh wrote its answers down.
   API_IMAGE="$(image_for cluster-config-api)"

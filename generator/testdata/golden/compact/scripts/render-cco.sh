@@ -33,7 +33,7 @@ readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly PULL_SECRET_FILE=''
 readonly STAGE='render-cco' CALL='render-cco.sh' RECORD='cco-bootstrap' MARKER='cco-bootstrap.done'
-readonly NEEDS=(podman jq flock) NEXT=''
+readonly NEEDS=(podman jq flock) NEXT='render-all.sh --verify'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -50,7 +50,7 @@ spoils() {
 
 do_stage() {
   # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
 
   # The release names every image; release-info.sh wrote its answers down.
   CLOUD_CREDENTIAL_OPERATOR_IMAGE="$(image_for cloud-credential-operator)"
@@ -118,7 +118,7 @@ verify() {
   [[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] || check pod-image-of-release 'the pod'\''s images are this release'\''s' \
     'no image that the release does not name' \
     'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-cco.sh --force.' \
-    payload bootstrap-manifests/cloud-credential-operator-pod.yaml
+    payload release-info/images bootstrap-manifests/cloud-credential-operator-pod.yaml
   [[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] || check pod-copied 'the pod waits for cluster-bootstrap' \
     'the rendered file in bootstrap-manifests/, unchanged' \
     'Run render-cco.sh again.' \

@@ -62,7 +62,7 @@ spoils() {
 
 do_stage() {
   # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
 
   # The release names every image; release-info.sh wrote its answers down.
   MACHINE_CONFIG_ETCD_IMAGE="$(image_for etcd)"
@@ -132,7 +132,7 @@ etcd_image_is_of_release() {
 verify() {
   check pod-manifest 'the etcd static pod manifest is where the kubelet looks' \
     'etcd-member-pod.yaml, the same file as rendered' \
-    'Run render-etcd.sh again; it copies the manifest last.' \
+    'Run render-etcd.sh --force, then render-kube-apiserver.sh; the manifest is copied last.' \
     same etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml \
       "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
   check pod-name 'the manifest is the bootstrap member'\''s' \
@@ -154,7 +154,7 @@ verify() {
     same etcd-bootstrap/etc-kubernetes/* "${HOST_ROOT}/etc/kubernetes/"
   check tls 'the API server'\''s way to etcd is in tls/' \
     'tls/etcd-ca-bundle.crt, tls/etcd-client.crt and tls/etcd-client.key, as rendered' \
-    'Run render-etcd.sh again; without them kube-apiserver renders a Secret with nothing in it and reports success.' \
+    'Run render-etcd.sh --force, then render-kube-apiserver.sh; without them kube-apiserver renders a Secret with nothing in it and reports success.' \
     same etcd-bootstrap/tls/* tls/
   check client-chain 'the client certificate is signed by the etcd signer' \
     'a chain from etcd-client.crt to etcd-ca-bundle.crt' \
@@ -176,7 +176,7 @@ verify() {
       "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/etcd-all-certs/etcd-serving-*.crt
   check api-manifests 'etcd'\''s objects wait among the manifests' \
     'every rendered file in manifests/, unchanged' \
-    'Run render-etcd.sh again.' \
+    'Run render-etcd.sh --force, then render-kube-apiserver.sh.' \
     same etcd-bootstrap/manifests/* manifests/
 }
 

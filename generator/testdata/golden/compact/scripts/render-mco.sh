@@ -39,6 +39,8 @@
 #         /etc/ssl/mcs/tls.crt
 #         /etc/ssl/mcs/tls.key
 # Differs from bootkube.sh:
+# - The copies for platforms with a load balancer or names of their own are left
+# out.
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
 # image once for each.
@@ -87,7 +89,7 @@ spoils() {
 
 do_stage() {
   # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
 
   # The release names every image; release-info.sh wrote its answers down.
   MACHINE_CONFIG_OPERATOR_IMAGE="$(image_for machine-config-operator)"
@@ -184,7 +186,7 @@ verify() {
   check pod-image-of-release 'the pod'\''s images are this release'\''s' \
     'no image that the release does not name' \
     'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-mco.sh --force.' \
-    payload mco-bootstrap/bootstrap/machineconfigoperator-bootstrap-pod.yaml
+    payload image-references mco-bootstrap/bootstrap/machineconfigoperator-bootstrap-pod.yaml
   check pod-name 'the pod is the bootstrap machine-config-operator' \
     'metadata.name bootstrap-machine-config-operator' \
     'Run render-mco.sh --force.' \

@@ -50,7 +50,7 @@ spoils() {
 
 do_stage() {
   # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
 
   # The release names every image; release-info.sh wrote its answers down.
   NODE_TUNING_OPERATOR_IMAGE="$(image_for cluster-node-tuning-operator)"
@@ -90,7 +90,7 @@ verify() {
     node_tuning_directory_is_there
   [[ -z "$(ls -A node-tuning-bootstrap 2> /dev/null)" ]] || check copied 'what was rendered waits among the manifests' \
     'every rendered file in manifests/, unchanged' \
-    'Run render-node-tuning.sh again.' \
+    'Run render-node-tuning.sh --force, then render-mco.sh.' \
     same node-tuning-bootstrap/* manifests/
 }
 

@@ -53,7 +53,7 @@ spoils() {
 
 do_stage() {
   # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
 
   # The release names every image; release-info.sh wrote its answers down.
   KUBE_SCHEDULER_OPERATOR_IMAGE="$(image_for cluster-kube-scheduler-operator)"
@@ -103,7 +103,7 @@ verify() {
   check pod-image-of-release 'the pod'\''s images are this release'\''s' \
     'no image that the release does not name' \
     'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-scheduler.sh --force.' \
-    payload bootstrap-manifests/kube-scheduler-pod.yaml
+    payload release-info/images bootstrap-manifests/kube-scheduler-pod.yaml
   check pod-copied 'the pod waits for cluster-bootstrap' \
     'the rendered file in bootstrap-manifests/, unchanged' \
     'Run render-scheduler.sh again.' \
