@@ -134,7 +134,7 @@ var pure = []string{"join", "trim", "replace", "indent", "contains", "hasPrefix"
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock, "advice": advice}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock, "advice": advice, "prose": prose}
 	for _, name := range pure {
 		out[name] = all[name]
 	}

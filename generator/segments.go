@@ -47,3 +47,28 @@ func Segments(script string) []Segment {
 	}
 	return append(out, current)
 }
+
+var flagNote = regexp.MustCompile(`^(--[a-z0-9-]+): (.*)$`)
+
+// prose makes markdown of an explanation: what is said of a command's flags, a
+// flag after the other, becomes a list.
+func prose(docs string) string {
+	var out []string
+	inList := false
+	for _, line := range strings.Split(docs, "\n") {
+		m := flagNote.FindStringSubmatch(line)
+		switch {
+		case m != nil && !inList:
+			out = append(out, "", "- `"+m[1]+"`: "+m[2])
+		case m != nil:
+			out = append(out, "- `"+m[1]+"`: "+m[2])
+		case inList && line != "":
+			out = append(out, "  "+line)
+			continue
+		default:
+			out = append(out, line)
+		}
+		inList = m != nil
+	}
+	return strings.Trim(strings.Join(out, "\n"), "\n")
+}

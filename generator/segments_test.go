@@ -30,3 +30,11 @@ run x
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+func TestWhatIsSaidOfFlagsBecomesAList(t *testing.T) {
+	got := prose("Why.\n--asset-dir: where\nit is\n--x: y\n\nMore.\n")
+	want := "Why.\n\n- `--asset-dir`: where\n  it is\n- `--x`: y\n\nMore."
+	if got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}

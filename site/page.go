@@ -49,7 +49,7 @@ func parsePage(meta Page, source []byte) (*page, error) {
 	if err := p.readHeadings(); err != nil {
 		return nil, fmt.Errorf("page %s (%s): %w", meta.ID, meta.File, err)
 	}
-	if meta.Kind == "stage" || meta.Kind == "library" {
+	if meta.Kind == "stage" || meta.Kind == "library" || meta.Kind == "file" {
 		p.layOutScript()
 	}
 	return p, nil
