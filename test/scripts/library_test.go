@@ -31,7 +31,6 @@ var observations = map[string]observation{
 	"an image of elsewhere":              {release123 + "echo 'image: quay.io/b/etcd@sha256:2' > pod", "payload release-info/images pod", "quay.io/b/etcd@sha256:2 is not in the release"},
 	"a part of an image's name":          {release123 + "echo 'image: quay.io/a/etcd' > pod", "payload release-info/images pod", "is not in the release"},
 	"the name of an image in the list":   {release123 + "echo 'image: etcd' > pod", "payload release-info/images pod", "etcd is not in the release"},
-	"no image at all":                    {release123 + "echo 'kind: Pod' > pod", "payload release-info/images pod", "no image in pod"},
 	"the first of two images on a line":  {release123 + `echo '{"a":[{"image":"quay.io/b/x"},{"image":"quay.io/a/pod@sha256:3"}]}' > pod`, "payload release-info/images pod", "quay.io/b/x is not in the release"},
 	"a list of another form":             {release123 + `echo '{"spec":{"tags":[{"from":{"name":"quay.io/c/mco"}}]}}' > list; echo 'image: quay.io/c/mco' > pod`, "payload list pod", ""},
 	"a certificate and its key":          {key1, "key_pair a.crt", ""},

@@ -26,11 +26,9 @@ spoiled() { # MARKER SCRIPT WHY
   log "what $2 made is spoilt by doing ${STAGE} again: $3"
 }
 
-unmark_spoilt() {
-  ((${#SPOILT[@]} > 0)) || return 0
-  [[ ${FORCE} == yes ]] || die 1 "repeating ${STAGE} spoils ${#SPOILT[@]} later results, named above" \
+refuse_to_spoil() {
+  [[ ${#SPOILT[@]} == 0 || ${FORCE} == yes ]] || die 1 "repeating ${STAGE} spoils ${#SPOILT[@]} later results, named above" \
     "${CALL} --force does it and marks them as not done; run their scripts after it"
-  run rm --force "${SPOILT[@]}"
 }
 
 # The same where the script finds out only later that its result is another.
@@ -60,10 +58,12 @@ record() { # PHASE [RESULT [LINE MESSAGE]]
   mv --force "${RECORDS}.tmp" "${RECORDS}"
 }
 
+begin_record() { [[ ${PHASE} == 'stage start' ]] || record 'stage start'; }
+
 # A run that was killed behind its marker did not come to say so.
 end_record() {
-  # shellcheck disable=SC2153 # the stage script sets RECORD
-  [[ ! -s ${RECORDS} ]] || jq --exit-status --arg stage "${RECORD}" \
+  # shellcheck disable=SC2153 # the stage script sets RECORD, but where it has two
+  [[ ! -v RECORD || ! -s ${RECORDS} ]] || jq --exit-status --arg stage "${RECORD}" \
     'map(select(.stage == $stage)) | last | .phase != "stage start"' "${RECORDS}" > /dev/null 2>&1 || record 'stage end' success
 }
 
@@ -191,9 +191,11 @@ marked() { [[ -e ${MARKER} ]]; }
 # one whose failure stops nothing, defines this again.
 whole_stage() {
   begin
+  # What is refused has not begun.
   spoils
-  unmark_spoilt
-  record 'stage start'
+  refuse_to_spoil
+  begin_record
+  ((${#SPOILT[@]} == 0)) || run rm --force "${SPOILT[@]}"
   rm --force "${MARKER}"
   # What a copy left that was killed, operators would read with the rest.
   rm --recursive --force {manifests,tls,bootstrap-manifests}/.*bootlab \

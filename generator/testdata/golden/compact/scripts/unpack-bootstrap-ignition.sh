@@ -144,7 +144,7 @@ spoils() {
   spoiled api-bootstrap.done render-api.sh 'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
   # A file that is refused spoils nothing. So all of it is laid out beside the
   # assets, and checked there, before anything is marked as not done.
-  [[ ${FORCE} == no && ${#SPOILT[@]} -gt 0 ]] || { need_ignition; lay_out; check_there; }
+  [[ ${FORCE} == no && ${#SPOILT[@]} -gt 0 ]] || { need_ignition; begin_record; lay_out; check_there; }
 }
 
 do_stage() {
