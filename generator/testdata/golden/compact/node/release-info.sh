@@ -43,8 +43,6 @@ spoils() {
 }
 
 do_stage() {
-  local before
-  before="$(answers)"
   pull_image "${RELEASE_IMAGE}"
 
   # The digest, not the tag, is what everything rendered will name. Where podman
@@ -80,11 +78,12 @@ do_stage() {
     '([$overrides | split("\n")[] | split(" ") | {(.[0]): .[1]}] | add // {}) as $mine
       | .spec.tags[] | "\(.name) \($mine[.name] // .from.name)"' \
     release-info/image-references
-  [[ "$(answers)" == "${before}" ]] || unmark_users
-}
 
-# All that later stages take from here.
-answers() { cat release-info/{digest,version,kubernetes-version,images} 2> /dev/null || true; }
+  # What was rendered so far was rendered with the answers that these sums are
+  # of. Without them it was not rendered by these scripts, and stays.
+  [[ ${MODE} == dry-run || ! -e release-info/sums ]] || sha256sum --check --status release-info/sums || unmark_users
+  run_to release-info/sums sha256sum release-info/{digest,version,kubernetes-version,images}
+}
 
 # Another image, or one that lab.yaml puts in the place of the release's, writes
 # other files.
