@@ -15,7 +15,9 @@ import (
 // The index is a script, because a page at file:// may load no data. It lists
 // the words of every section in a form that the browser turns into a map:
 // words in order, each without the letters it shares with the one before, and
-// behind it the sections, as distances in base 36. Words of headings are not
+// behind it the sections, as distances. A distance ends with a small letter or a
+// digit, worth 0 to 35; capitals before it are the rest, to the base of 26.
+// Words of headings are not
 // in it; the browser has the headings themselves.
 
 const (
@@ -118,16 +120,25 @@ func (x *indexer) write() {
 	for _, w := range all {
 		n := shared(before, w)
 		var line strings.Builder
-		line.WriteString(strconv.FormatInt(int64(n), 36) + w[len(prefix(w, n)):])
+		line.WriteString(strconv.FormatInt(int64(n), 36) + w[len(prefix(w, n)):] + " ")
 		last := 0
 		for _, section := range x.postings[w] {
-			line.WriteString(" " + strconv.FormatInt(int64(section-last), 36))
+			line.WriteString(distance(section - last))
 			last = section
 		}
 		lines = append(lines, line.String())
 		before = w
 	}
 	x.data.Words = strings.Join(lines, "\n")
+}
+
+// distance writes a number so that its end is seen.
+func distance(n int) string {
+	text := strconv.FormatInt(int64(n%36), 36)
+	for n /= 36; n > 0; n /= 26 {
+		text = string(rune('A'+n%26)) + text
+	}
+	return text
 }
 
 // shared counts the letters that two words begin with, 35 at most so that one

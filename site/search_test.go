@@ -28,13 +28,18 @@ func readIndex(t *testing.T, script string) (indexData, map[string][]int) {
 			t.Fatal(err)
 		}
 		word = append(word[:shared:shared], []rune(fields[0][1:])...)
-		at := 0
-		for _, gap := range fields[1:] {
-			n, err := strconv.ParseInt(gap, 36, 32)
+		at, high := 0, 0
+		for _, r := range fields[1] {
+			if r >= 'A' && r <= 'Z' {
+				high = high*26 + int(r-'A')
+				continue
+			}
+			low, err := strconv.ParseInt(string(r), 36, 32)
 			if err != nil {
 				t.Fatal(err)
 			}
-			at += int(n)
+			at += high*36 + int(low)
+			high = 0
 			words[string(word)] = append(words[string(word)], at)
 		}
 	}
@@ -58,6 +63,26 @@ func TestTheIndexKnowsEveryWordOfTheText(t *testing.T) {
 		if got := section(word); got != want {
 			t.Errorf("%s is found in %q, want %q", word, got, want)
 		}
+	}
+}
+
+func TestDistancesOfAllSizesAreReadBack(t *testing.T) {
+	want := []int{0, 1, 35, 36, 37, 935, 936, 937, 25000}
+	text, high := "", 0
+	for _, n := range want {
+		text += distance(n)
+	}
+	var got []int
+	for _, r := range text {
+		if r >= 'A' && r <= 'Z' {
+			high = high*26 + int(r-'A')
+			continue
+		}
+		low, _ := strconv.ParseInt(string(r), 36, 32)
+		got, high = append(got, high*36+int(low)), 0
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %v, want %v", text, got, want)
 	}
 }
 

@@ -106,6 +106,10 @@
     return loading;
   }
 
+  // A small letter or a digit ends a number; capitals before it are its rest.
+  const distances = (text) => (text.match(/[A-Z]*[0-9a-z]/g) ?? []).map((n) =>
+    [...n.slice(0, -1)].reduce((high, letter) => high * 26 + letter.charCodeAt(0) - 65, 0) * 36 + parseInt(n.at(-1), 36));
+
   function unpack(data) {
     const sections = [];
     for (let i = 0; i < data.sections.length; i += 2) {
@@ -116,10 +120,10 @@
     }
     let word = [];
     const words = data.words.split('\n').filter(Boolean).map((line) => {
-      const [head, ...gaps] = line.split(' ');
+      const [head, gaps] = line.split(' ');
       word = [...word.slice(0, parseInt(head[0], 36)), ...[...head].slice(1)];
       let at = 0;
-      return [word.join(''), gaps.map((gap) => at += parseInt(gap, 36))];
+      return [word.join(''), distances(gaps).map((n) => at += n)];
     });
     return { sections, words, common: new Set(data.common.split(' ')) };
   }
