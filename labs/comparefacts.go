@@ -14,7 +14,7 @@ var Parts = []string{
 	"input", "step before the command", "directory removed first",
 	"image", "container name", "volume", "podman option", "command", "flag", "repetition", "on failure",
 	"directory", "copy", "step after the copies", "output", "marker",
-	"stage that a repetition spoils", "usual failure",
+	"stage that a repetition spoils", "point in the container's output", "what is waited for", "usual failure",
 	"script option", "check", "departure from bootkube.sh", "question", "exercise",
 }
 
@@ -117,6 +117,12 @@ func (s *Stage) facts() []fact {
 // watched, done by hand and taught.
 func (s *Stage) lessons() []fact {
 	var out []fact
+	for _, st := range s.Steps {
+		out = append(out, fact{"point in the container's output", st.ID, st.Line, conditionOf(&st.When), st.Text, st.Span, nil})
+	}
+	for _, g := range s.Gates {
+		out = append(out, fact{"what is waited for", g.ID, strings.TrimSpace(g.Title + "; " + g.Question), nil, g.Why, g.Span, nil})
+	}
 	for _, f := range s.Failures {
 		out = append(out, fact{"usual failure", f.ID, f.Message, nil, f.Cause, f.Span, nil})
 	}

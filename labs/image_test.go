@@ -26,7 +26,7 @@ func TestValidateReleaseAndImages(t *testing.T) {
 			`lab.yaml:5: release.version: "4.22" has no stage data
      5 |   version: "4.22"
   allowed: 4.14, 4.15, 4.16, 4.17, 4.18, 4.19, 4.20, 4.21, main
-  hint: the nearest is 4.21`,
+  hint: the nearest is 4.21; with its bootkube.sh at hand: bootlab generate LAB --from-audit FILE`,
 		},
 		{
 			"a release that is too old names the nearest",
@@ -36,7 +36,7 @@ func TestValidateReleaseAndImages(t *testing.T) {
 			`lab.yaml:5: release.version: "3.11" has no stage data
      5 |   version: "3.11"
   allowed: 4.14, 4.15, 4.16, 4.17, 4.18, 4.19, 4.20, 4.21, main
-  hint: the nearest is 4.14`,
+  hint: the nearest is 4.14; with its bootkube.sh at hand: bootlab generate LAB --from-audit FILE`,
 		},
 		{
 			"a version with a patch level is told where it belongs",

@@ -27,7 +27,14 @@ const LabFile = "lab.yaml"
 // The files that lab.yaml names are read too: the public key behind sshKey,
 // whose content the lab then holds, and the pull secret, which is only
 // validated.
-func LoadLab(path string, c *Catalog) (*Lab, Problems) {
+func LoadLab(path string, c *Catalog) (*Lab, Problems) { return loadLabFile(path, c, false) }
+
+// LoadAuditedLab is LoadLab for a lab that will be made from an audited script:
+// its release.version may be a minor release without stage data. What depends
+// on the release is then validated by the nearest known one.
+func LoadAuditedLab(path string, c *Catalog) (*Lab, Problems) { return loadLabFile(path, c, true) }
+
+func loadLabFile(path string, c *Catalog, audited bool) (*Lab, Problems) {
 	file, ps := findLab(path)
 	if len(ps) > 0 {
 		return nil, ps
@@ -38,7 +45,7 @@ func LoadLab(path string, c *Catalog) (*Lab, Problems) {
 	}
 	defer f.Close()
 	dir := filepath.Dir(file)
-	return loadLab(labSource{name: file, dir: dir, text: f, read: readBeside(dir)}, c)
+	return loadLab(labSource{name: file, dir: dir, text: f, read: readBeside(dir), audited: audited}, c)
 }
 
 // LoadLabFS reads DIR/lab.yaml out of a file tree, as [LoadLab] does. Files
@@ -71,6 +78,8 @@ type labSource struct {
 	dir  string
 	text io.Reader
 	read func(name string) ([]byte, error)
+	// audited: the release need not be known.
+	audited bool
 }
 
 // loading is a lab on its way from YAML to [Lab].
@@ -79,6 +88,7 @@ type loading struct {
 	lab      *Lab
 	catalog  *Catalog
 	read     func(name string) ([]byte, error)
+	audited  bool
 	problems Problems
 }
 
@@ -103,7 +113,7 @@ func decodeLab(src labSource, c *Catalog) (*loading, Problems) {
 	if len(ps) > 0 {
 		return nil, ps
 	}
-	l := &loading{doc: doc, lab: &Lab{Dir: src.dir}, catalog: c, read: src.read}
+	l := &loading{doc: doc, lab: &Lab{Dir: src.dir}, catalog: c, read: src.read, audited: src.audited}
 	l.problems = doc.decode(l.lab)
 	if slices.Contains(doc.removed, "") {
 		return nil, l.problems

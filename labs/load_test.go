@@ -172,7 +172,7 @@ lab.yaml:2: metadata.name: "My Lab" is no name for a cluster
 lab.yaml:4: release.version: "4.22" has no stage data
      4 |   version: "4.22"
   allowed: 4.14, 4.15, 4.16, 4.17, 4.18, 4.19, 4.20, 4.21, main
-  hint: the nearest is 4.21
+  hint: the nearest is 4.21; with its bootkube.sh at hand: bootlab generate LAB --from-audit FILE
 lab.yaml:5: release.flavour: is not a key that is known here
      5 |   flavour: sweet
   allowed: distribution, image, version

@@ -109,7 +109,7 @@ func (l *loading) validateNetworkType() {
 	switch kind := l.lab.Networking.NetworkType; {
 	case kind == defaultNetworkType:
 		return
-	case kind == "OpenShiftSDN" && l.lab.Release.Version == "4.14":
+	case kind == "OpenShiftSDN" && l.release() == "4.14":
 		p.Message = "OpenShiftSDN is deprecated in 4.14 and gone from 4.15 on"
 		if *l.lab.ControlPlane.Replicas == 1 {
 			p.Message = "OpenShiftSDN is refused with a single control plane node"
@@ -203,7 +203,7 @@ func reserved(prefix netip.Prefix) string {
 func (l *loading) validateUse(path string, prefix netip.Prefix) {
 	for _, ovn := range ovnNetworks {
 		if netip.MustParsePrefix(ovn.cidr).Overlaps(prefix) {
-			early := age(l.lab.Release.Version) < age(ovnRefusedSince)
+			early := age(l.release()) < age(ovnRefusedSince)
 			p := Problem{Path: path, Message: fmt.Sprintf("%s overlaps %s, %s", prefix, ovn.cidr, ovn.what), Warning: early}
 			if !early {
 				p.Hint = "the installer refuses it since " + ovnRefusedSince

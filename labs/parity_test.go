@@ -800,8 +800,8 @@ func swapFirst[T any](list []T)      { list[0], list[1] = list[1], list[0] }
 // notCompared are the fields of a stage that the oracle does not have, because
 // they are words or belong to the lab; all others must be compared.
 var notCompared = map[string]bool{
-	"ID": true, "Script": true, "Arguments": true, "Kind": true, "Places": true, "Aside": true, "Seconds": true, "Model": true, "Title": true, "Why": true, "Log": true, "Needs": true,
-	"Reads": true, "Before": true, "After": true, "Outputs": true, "Invalidates": true, "Checks": true, "Failures": true,
+	"ID": true, "Script": true, "Arguments": true, "Kind": true, "Places": true, "Aside": true, "Next": true, "Beside": true, "Seconds": true, "Model": true, "Title": true, "Why": true, "Log": true, "Needs": true,
+	"Gates": true, "Steps": true, "Reads": true, "Before": true, "After": true, "Outputs": true, "Invalidates": true, "Checks": true, "Failures": true,
 	"Questions": true, "Exercises": true, "Differs": true, "Links": true, "Source": true,
 }
 

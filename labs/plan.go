@@ -15,12 +15,23 @@ type Plan struct {
 	// Stages are those of the release in the order they run, their flags,
 	// copies, checks and texts already cut down to it.
 	Stages []*Stage
+	// Audited is set when the plan was changed to what an audited script does;
+	// Release is then the known release that it began from.
+	Audited *Audited
 }
+
+// Version is the release that the lab installs, as lab.yaml names it. It is the
+// plan's release, but for a lab made from an audited script of another.
+func (p *Plan) Version() string { return p.Lab.Release.Version }
 
 // Resolve makes the plan for a loaded lab. An unknown release is an error that
 // names the known ones.
-func (c *Catalog) Resolve(lab *Lab) (*Plan, error) {
-	release, err := c.Known(lab.Release.Version)
+func (c *Catalog) Resolve(lab *Lab) (*Plan, error) { return c.ResolveAs(lab, lab.Release.Version) }
+
+// ResolveAs makes the plan for a lab with the stage data of a release that need
+// not be the lab's own.
+func (c *Catalog) ResolveAs(lab *Lab, id string) (*Plan, error) {
+	release, err := c.Known(id)
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +47,9 @@ func (c *Catalog) Resolve(lab *Lab) (*Plan, error) {
 		cut(reflect.ValueOf(mine).Elem(), reflect.ValueOf(s).Elem(), keep)
 		if slices.Contains(mine.Needs, "podman") {
 			mine.Differs = append(mine.Differs, p.Bootkube.Registries...)
+		}
+		if slices.Contains(mine.Needs, "oc") {
+			mine.Failures = append(mine.Failures, p.Bootkube.ClusterFailures...)
 		}
 		p.Stages = append(p.Stages, mine)
 	}

@@ -45,6 +45,9 @@ type Bootkube struct {
 	// Registries are the differences of every script that calls podman: how it is
 	// led to the registries of the lab.
 	Registries []Difference `yaml:"registries"`
+	// ClusterFailures are the usual failures of every script that calls oc: how
+	// a question to the cluster goes wrong.
+	ClusterFailures []Failure `yaml:"clusterFailures"`
 	// Variables are shell variables that flags refer to.
 	Variables []Variable `yaml:"variables"`
 	// Images are the shell variables that hold image references.
@@ -104,6 +107,15 @@ func (c *Catalog) Known(id string) (*Release, error) {
 		return r, nil
 	}
 	return nil, c.unknown(id)
+}
+
+// Nearest is the known release that is nearest to a version: itself where it is
+// known, empty where none is near.
+func (c *Catalog) Nearest(version string) string {
+	if c.Release(version) != nil {
+		return version
+	}
+	return c.unknown(version).Nearest
 }
 
 func (c *Catalog) unknown(version string) *UnknownRelease {

@@ -2,6 +2,7 @@ package labs
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,15 +28,24 @@ type Stage struct {
 	Kind string `yaml:"kind"`
 	Span `yaml:",inline"`
 	When Condition `yaml:"when"`
-	// Places lists where the script makes sense: rehearsal, lab. Empty is both.
+	// Places lists where the script makes sense. Empty is rehearsal and lab.
 	Places []Place `yaml:"places"`
 
 	// Seconds is how long the stage usually takes once its images are there,
 	// rounded up.
 	Seconds int `yaml:"seconds"`
 
+	// Next is what follows, where that is not simply the next stage of the order
+	// in the same place.
+	Next string `yaml:"next"`
+
 	// Aside: the stages that follow do not need this one.
 	Aside bool `yaml:"aside"`
+
+	// Beside: the script runs in a second terminal while another stage is at
+	// work. It takes a lock of its own, leaves no marker, and keeps its records
+	// apart, since bootkube.sh has one stage open at a time.
+	Beside bool `yaml:"beside"`
 
 	// Model is what the script does by hand and what Differs compares it with,
 	// bootkube.sh where it is empty.
@@ -57,6 +67,10 @@ type Stage struct {
 	RemoveFirst string     `yaml:"removeFirst"`
 	Run         *Container `yaml:"run"`
 	Command     *Command   `yaml:"command"`
+	// Steps are the points that Run reaches, each known by what it prints.
+	Steps []Step `yaml:"steps"`
+	// Gates are what the cluster must have reached before the stage goes on.
+	Gates []Gate `yaml:"gates"`
 	// Retry and OnFailure tell how bootkube.sh waits, and what it does when the
 	// command fails for good; empty when it simply stops.
 	Retry     string   `yaml:"retry"`
@@ -85,8 +99,10 @@ type Stage struct {
 
 // Kinds are the kinds of stages: prepare makes or fetches what bootkube finds
 // ready, copy moves files, render runs an operator's container, wait watches,
-// start runs cluster-bootstrap, patch changes an object, check observes.
-var Kinds = []string{"prepare", "copy", "render", "wait", "start", "patch", "check"}
+// start runs cluster-bootstrap, patch changes an object, check observes, brake
+// hands over between a person and bootkube.sh, remove takes away what has done
+// its work.
+var Kinds = []string{"prepare", "copy", "render", "wait", "start", "patch", "check", "brake", "remove"}
 
 // Place is where a script runs.
 type Place string
@@ -96,6 +112,10 @@ const (
 	Rehearsal Place = "rehearsal"
 	// OnNode is the bootstrap node, as root, in /opt/openshift.
 	OnNode Place = "lab"
+	// Workstation is the workstation too, but about the lab's machines and its
+	// cluster; the scripts stand beside those of the rehearsal and share its
+	// directories.
+	Workstation Place = "workstation"
 )
 
 // Span holds the first and the last minor release an item is true for, both
@@ -247,6 +267,41 @@ type Note struct {
 	Span `yaml:",inline"`
 }
 
+// Step is a point that a container reaches, told by the script when it does.
+type Step struct {
+	ID string `yaml:"id"`
+	// Line is part of the line that the container prints at this point. A step
+	// without one is told before the container starts.
+	Line string `yaml:"line"`
+	// Minutes is the time limit that begins here; 0 is none.
+	Minutes int    `yaml:"minutes"`
+	Text    string `yaml:"text"`
+	Span    `yaml:",inline"`
+	When    Condition `yaml:"when"`
+}
+
+// Gate is a question to the cluster that is asked until the answer is enough.
+type Gate struct {
+	ID string `yaml:"id"`
+	// Question is what oc is asked, as get endpoints kubernetes, and Path the
+	// jsonpath that cuts the answer down to words, which are counted. Both are
+	// empty where the script's own function of the gate's name looks.
+	Question string `yaml:"question"`
+	Path     string `yaml:"path"`
+	AtLeast  int    `yaml:"atLeast"`
+	// Minutes is how long the script waits for it.
+	Minutes int `yaml:"minutes"`
+	// Title is what is waited for, and Says how the component announces it in
+	// its log.
+	Title string `yaml:"title"`
+	Says  string `yaml:"says"`
+	Why   string `yaml:"why"`
+	Span  `yaml:",inline"`
+}
+
+// Seconds is the limit as the shell counts.
+func (g Gate) Seconds() int { return g.Minutes * 60 }
+
 // Failure is a way in which the stage usually goes wrong: what is seen, where
 // it comes from, what to do.
 type Failure struct {
@@ -293,6 +348,12 @@ type Link struct {
 	URL   string `yaml:"url"`
 }
 
+// AsksCluster says whether the script asks a cluster at work, and so has what
+// cluster-lib.sh offers.
+func (s *Stage) AsksCluster() bool {
+	return s.Kind == "wait" || s.Kind == "start" || slices.Contains(s.Needs, "oc")
+}
+
 // ScriptName is the name of the script that does the stage.
 func (s *Stage) ScriptName() string {
 	if s.Script != "" {
@@ -312,7 +373,7 @@ func (s *Stage) Call() string {
 // In says whether the stage's script makes sense in a place.
 func (s *Stage) In(place Place) bool {
 	if len(s.Places) == 0 {
-		return true
+		return place != Workstation
 	}
 	for _, p := range s.Places {
 		if p == place {
@@ -323,10 +384,14 @@ func (s *Stage) In(place Place) bool {
 }
 
 // Marker is the file that the stage's script writes when its checks pass:
-// bootkube's where bootkube has one, else the lab's own.
+// bootkube's where bootkube has one, else the lab's own. What only waits, or
+// runs beside another stage, has none and is done each time.
 func (s *Stage) Marker() string {
-	if len(s.Markers) > 0 {
+	switch {
+	case len(s.Markers) > 0:
 		return s.Markers[0].File
+	case s.Beside || s.Kind == "wait" || s.Kind == "brake" || s.Kind == "check":
+		return ""
 	}
 	return s.ID + ".done"
 }

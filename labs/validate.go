@@ -108,7 +108,7 @@ const OCPPullSpec = "quay.io/openshift-release-dev/ocp-release:VERSION-x86_64"
 func (l *loading) validateRelease() {
 	const path = "release.image"
 	r := l.lab.Release
-	distributionKnown, versionKnown := slices.Contains(Distributions, r.Distribution), l.catalog.Release(r.Version) != nil
+	distributionKnown, versionKnown := slices.Contains(Distributions, r.Distribution), l.catalog.Release(r.Version) != nil || l.audited && minorRelease.MatchString(r.Version)
 	if !distributionKnown {
 		l.reportChoice("release.distribution", r.Distribution, Distributions)
 	}
@@ -141,6 +141,12 @@ func (l *loading) reportMissingImage(path string, r ReleaseRef) {
 func (l *loading) reportVersion(version string) {
 	unknown := l.catalog.unknown(version)
 	p := Problem{Path: "release.version", Message: quote(version) + " " + noStageData, Allowed: strings.Join(unknown.Known, ", "), Hint: unknown.Hint()}
+	switch {
+	case l.audited:
+		p.Allowed += ", or with an audited script another minor release as MAJOR.MINOR"
+	case minorRelease.MatchString(version):
+		p.Hint += "; with its bootkube.sh at hand: bootlab generate LAB --from-audit FILE"
+	}
 	if unknown.Patch {
 		p.Hint = "write " + unknown.Nearest + " here, and name the very release in release.image"
 	}
@@ -261,11 +267,19 @@ func (l *loading) validateImages() {
 	}
 }
 
+// release is the lab's, or the known one that is nearest to it.
+func (l *loading) release() string {
+	if l.audited {
+		return l.catalog.Nearest(l.lab.Release.Version)
+	}
+	return l.lab.Release.Version
+}
+
 // imageNames lists the images that bootkube.sh of the lab's release asks for.
 func (l *loading) imageNames() []string {
 	var out []string
 	for _, image := range l.catalog.Bootkube.Images {
-		if image.Span.Holds(l.lab.Release.Version) {
+		if image.Span.Holds(l.release()) {
 			out = append(out, image.Name)
 		}
 	}
