@@ -4,8 +4,10 @@ package templates
 
 import "embed"
 
-// FS holds scripts/*.tmpl, guide/*.tmpl and guide/chapters/*.tmpl. Names that begin with an
-// underscore are parts that others include.
+// FS holds scripts/*.tmpl, guide/*.tmpl, guide/chapters/*.tmpl, ignition/*.tmpl
+// (files of the bootstrap node) and, for labs that were made from an audited
+// script, audited/*.tmpl. Names that begin with an underscore are parts that
+// others include.
 //
-//go:embed scripts/*.tmpl guide/*.tmpl guide/chapters/*.tmpl
+//go:embed scripts/*.tmpl guide/*.tmpl guide/chapters/*.tmpl audited/*.tmpl ignition/*.tmpl
 var FS embed.FS

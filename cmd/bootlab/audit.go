@@ -111,12 +111,17 @@ func runAudit(io streams, r *auditRequest, command string) error {
 // known.
 func (r *auditRequest) findRelease(io streams) error {
 	if r.lab != "" {
-		plan, err := loadPlan(io, r.lab)
-		if err != nil {
-			return err
+		// A release that is not known is no reason not to look: the nearest is
+		// compared with.
+		lab, problems := labs.LoadAuditedLab(r.lab, labs.Builtin())
+		if errs := problems.Errors(); len(errs) > 0 {
+			return problems
+		}
+		for _, warning := range problems {
+			fmt.Fprintln(io.err, warning)
 		}
 		if r.release == "" {
-			r.release = plan.Release.ID
+			r.release = labs.Builtin().Nearest(lab.Release.Version)
 		}
 	}
 	known := labs.Builtin()
@@ -206,7 +211,7 @@ func printAudit(io streams, r *auditRequest, report *audit.Report, name string) 
 		return err
 	}
 	if report.Unknown > 0 {
-		return &hintError{fmt.Errorf("%s: %d unknown differences from %s: %w", name, report.Unknown, report.Release, errDifferent),
+		return &hintError{fmt.Errorf("%s: %s from %s: %w", name, counted(report.Unknown, "unknown difference"), report.Release, errDifferent),
 			"each says what it means; --release compares with another release, --write-stage-data drafts a new one"}
 	}
 	return nil
@@ -231,17 +236,29 @@ func printReadable(w io.Writer, report *audit.Report, name string) error {
 			how += " (" + strings.Join(report.AsWell, ", ") + " as well)"
 		}
 	}
-	fmt.Fprintf(&b, "%s %s: %d identical, %d known variations, %d unknown differences\n", visible(name), how, report.Identical, report.Known, report.Unknown)
+	fmt.Fprintf(&b, "%s %s: %d identical, %s, %s\n", visible(name), how, report.Identical,
+		counted(report.Known, "known variation"), counted(report.Unknown, "unknown difference"))
 	for _, f := range report.Findings {
 		at := ""
 		if f.Line > 0 {
 			at = fmt.Sprintf(" line %d", f.Line)
 		}
 		fmt.Fprintf(&b, "\n%s: %s,%s %s\n", f.Kind, visible(f.Stage), at, visible(f.What))
+		if f.Stage != strings.Join(f.Stages, ", ") && len(f.Stages) > 0 {
+			fmt.Fprintf(&b, "  stages: %s\n", visible(strings.Join(f.Stages, ", ")))
+		}
 		fmt.Fprintf(&b, "  lesson: %s\n  script: %s\n  %s\n", orNothing(f.Expected), orNothing(f.Found), f.Meaning)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// counted gives a number and what it counts, as 1 difference or 2 differences.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 func orNothing(text string) string {

@@ -9,23 +9,30 @@ import (
 )
 
 func newCheckCommand(io streams) *cobra.Command {
-	return &cobra.Command{
+	var from fromAudit
+	c := &cobra.Command{
 		Use:   "check LAB",
 		Short: "Say everything that is wrong with a lab.yaml",
 		Long: `Read LAB (a directory with a lab.yaml, or the file) as generate would, and
-report all problems together, each with its line, what is allowed and a hint.`,
-		Example: "  bootlab check mylab",
+report all problems together, each with its line, what is allowed and a hint.
+With --from-audit, say too what generate would apply of that file.`,
+		Example: "  bootlab check mylab\n  bootlab check mylab --from-audit bootkube.sh",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plan, err := loadPlan(io, args[0])
+			plan, err := loadPlanFrom(io, args[0], from)
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(io.out, "%s is right: %s %s, %s, %s\n", args[0], plan.Lab.Release.Distribution,
-				plan.Release.ID, plan.Lab.Topology, plan.Lab.Domain())
-			return err
+				plan.Version(), plan.Lab.Topology, plan.Lab.Domain())
+			if err != nil {
+				return err
+			}
+			return printApplied(io.out, plan)
 		},
 	}
+	from.flags(c.Flags())
+	return c
 }
 
 // loadPlan reads a lab and resolves it. Warnings are printed, problems are the

@@ -11,13 +11,14 @@ import (
 
 func newExplainCommand(io streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain STAGE|FILE|FIELD|FLAG|KEY [--lab LAB] [--release RELEASE]",
+		Use:   "explain STAGE|FILE|FIELD|FLAG|KEY [--lab LAB] [--release RELEASE] [--from-audit FILE]",
 		Short: "Explain a stage, a file or a field in it, a flag, or a key of lab.yaml",
 		Long: `Explain one thing, from the same data as the scripts and the guide: a stage by
 its name here or in bootkube.sh, a file that stages read or write, a field of a
 static pod, a kubeconfig or another file that the guide explains part by part, a
 flag that bootkube.sh or such a file gives to a program, or a key of lab.yaml.
-Without --lab or --release, for the default release.`,
+Without --lab or --release, for the default release. With --from-audit, as
+bootlab generate --from-audit makes it of that file.`,
 		Example: `  bootlab explain render-etcd
   bootlab explain etcd-bootstrap --release 4.16
   bootlab explain manifests/cluster-config.yaml
@@ -50,18 +51,18 @@ Without --lab or --release, for the default release.`,
 
 // explainRequest is a parsed command line of explain.
 type explainRequest struct {
-	what, lab, release string
-	help               bool
+	what, lab, release, audited string
+	help                        bool
 }
 
 func parseExplain(args []string) (*explainRequest, error) {
 	r := &explainRequest{}
 	usage := func(problem string) error {
-		return &usageError{&hintError{fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY [--lab LAB] [--release RELEASE]"}}
+		return &usageError{&hintError{fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY [--lab LAB] [--release RELEASE] [--from-audit FILE]"}}
 	}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
-		target := map[string]*string{"--lab": &r.lab, "--release": &r.release}[name]
+		target := map[string]*string{"--lab": &r.lab, "--release": &r.release, "--from-audit": &r.audited}[name]
 		switch {
 		case args[i] == "--help" || args[i] == "-h":
 			r.help = true
@@ -92,12 +93,12 @@ func runExplain(io streams, r *explainRequest) error {
 	e := &explainer{plan: plan}
 	for _, explain := range []func(string) bool{e.stage, e.flag, e.key, e.file, e.parts} {
 		if explain(r.what) {
-			_, err := fmt.Fprint(io.out, e.text.String())
+			_, err := fmt.Fprint(io.out, e.text.String()+e.origin())
 			return err
 		}
 	}
 	return &hintError{
-		fmt.Errorf("%s is no stage, file, field, flag or key of release %s", r.what, plan.Release.ID),
+		fmt.Errorf("%s is no stage, file, field, flag or key of release %s", r.what, plan.Version()),
 		"stages: " + strings.Join(e.stageIDs(), " "),
 	}
 }
@@ -105,8 +106,12 @@ func runExplain(io streams, r *explainRequest) error {
 // explainPlan is the plan of the lab that was named, else that of the default
 // lab in the release that was named.
 func explainPlan(io streams, r *explainRequest) (*labs.Plan, error) {
+	from := fromAudit{file: r.audited}
+	if r.audited != "" {
+		from.release = r.release
+	}
 	if r.lab != "" {
-		return loadPlan(io, r.lab)
+		return loadPlanFrom(io, r.lab, from)
 	}
 	catalog := labs.Builtin()
 	lab, problems := labs.LoadLabFS(labs.Examples, "compact", catalog)
@@ -115,6 +120,9 @@ func explainPlan(io streams, r *explainRequest) (*labs.Plan, error) {
 	}
 	if r.release != "" {
 		lab.Release.Version = r.release
+	}
+	if r.audited != "" {
+		return from.plan(lab, catalog)
 	}
 	plan, err := catalog.Resolve(lab)
 	return plan, withReleaseHint(err)
@@ -127,6 +135,15 @@ type explainer struct {
 }
 
 func (e *explainer) line(format string, args ...any) { fmt.Fprintf(&e.text, format+"\n", args...) }
+
+// origin says what the explanation goes by, when that was not reviewed.
+func (e *explainer) origin() string {
+	a := e.plan.Audited
+	if a == nil {
+		return ""
+	}
+	return fmt.Sprintf("\nNot reviewed: made from %s (sha256 %s) and stage data of %s, %s.\n", a.File, a.SHA256, a.Nearest, a.Count())
+}
 
 func (e *explainer) stageIDs() []string {
 	var ids []string
@@ -150,7 +167,7 @@ func (e *explainer) stage(what string) bool {
 func (e *explainer) describe(s *labs.Stage) {
 	e.line("%s: %s\n\n%s", s.ID, s.Title, strings.TrimSpace(s.Why))
 	if s.Bootkube != "" {
-		e.line("\nIn bootkube.sh of %s: stage %s", e.plan.Release.ID, s.Bootkube)
+		e.line("\nIn bootkube.sh of %s: stage %s", e.plan.Version(), s.Bootkube)
 	}
 	if s.Run != nil {
 		e.line("\nContainer %s, image %s: %s", s.Run.Name, s.Run.Image, s.Run.Command)

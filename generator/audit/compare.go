@@ -35,9 +35,9 @@ func Detect(s *Script, c *labs.Catalog) *Report {
 	for _, id := range c.ReleaseIDs() {
 		r := Compare(s, c, id)
 		switch {
-		case best == nil || r.Unknown < best.Unknown:
+		case best == nil || r.separate < best.separate:
 			best = r
-		case r.Unknown == best.Unknown:
+		case r.separate == best.separate:
 			r.AsWell = append(best.AsWell, best.Release)
 			best = r
 		}
@@ -79,6 +79,9 @@ func (c *comparison) stages(found []*Stage) {
 		} else {
 			want.Notes = notes
 		}
+		if runs(want) && runs(got) {
+			c.report.runs = append(c.report.runs, want.Name)
+		}
 		c.stage(want, got)
 	}
 	c.places(found, places)
@@ -90,6 +93,11 @@ func (c *comparison) stages(found []*Stage) {
 	c.order(common, found)
 }
 
+// runs says whether a stage runs a container of its own.
+func runs(s *Stage) bool {
+	return slices.ContainsFunc(s.Facts, func(f Fact) bool { return f.Kind == factContainer && f.Key != "" })
+}
+
 func (c *comparison) add(kind string, f Finding) {
 	f.Kind = kind
 	f.Expected, f.Found = c.tidy(f.Expected), c.tidy(f.Found)
@@ -99,7 +107,7 @@ func (c *comparison) add(kind string, f Finding) {
 func (c *comparison) tidy(text string) string { return c.expected.shown(text) }
 
 func (c *comparison) missingStage(want *Stage) {
-	c.add(Unknown, Finding{Stage: want.Name, What: "stage", Expected: want.Name + ", explained as " + want.ID,
+	c.add(Unknown, Finding{Stage: want.Name, What: "stage", how: missingStage, Expected: want.Name + ", explained as " + want.ID,
 		Meaning: "the lesson has a stage that this bootkube.sh does not run: leave " + want.ID + ".sh out, or take another release"})
 }
 
@@ -110,7 +118,7 @@ func (c *comparison) newStage(f *Stage) {
 			kind, meaning = Known, neverInALab(fact.Value)
 		}
 	}
-	c.add(kind, Finding{Stage: f.Name, What: "stage", Line: f.Line, Found: f.Name, Meaning: meaning})
+	c.add(kind, Finding{Stage: f.Name, What: "stage", how: newStage, Line: f.Line, Found: f.Name, Meaning: meaning})
 }
 
 // neverInALab says why a condition holds in no lab; empty when it may.
@@ -139,7 +147,7 @@ func (c *comparison) order(want []string, found []*Stage) {
 		}
 	}
 	for _, name := range moved(want, got) {
-		c.add(Unknown, Finding{Stage: name, What: "order of stages", Line: lines[name],
+		c.add(Unknown, Finding{Stage: name, What: "order of stages", how: stageOrder, Line: lines[name],
 			Expected: after(want, name), Found: after(got, name),
 			Meaning: "stages read what earlier ones wrote: by hand, run them in the order of the script"})
 	}
@@ -198,7 +206,7 @@ func (c *comparison) places(found []*Stage, places []string) {
 			}
 		}
 		if !named {
-			c.add(Unknown, Finding{Stage: around, What: "told in words", Expected: place,
+			c.add(Unknown, Finding{Stage: around, What: "told in words", how: inWords, Expected: place,
 				Meaning: "the lesson tells that bootkube.sh deals with this file, and no command of this one does"})
 		}
 	}
@@ -317,7 +325,8 @@ func (c *comparison) pair(st *Stage, m *matching, p pair) {
 	if w.Kind == factContainer && w.Key != g.Key {
 		w.Value, g.Value = "", ""
 	}
-	c.add(kind, Finding{Stage: st.Name, What: what(w), Line: g.Line, Expected: w.String(), Found: g.String(), Meaning: meaning(w.Kind, changed)})
+	c.add(kind, Finding{Stage: st.Name, What: what(w), Line: g.Line, Expected: w.String(), Found: g.String(), Meaning: meaning(w.Kind, changed),
+		how: changed, want: &m.want[p.want], got: &m.got[p.got]})
 }
 
 // otherwise says whether the script gives the same thing in place too, with
@@ -341,7 +350,7 @@ func (c *comparison) missing(want, got *Stage, f Fact) {
 	case strings.Contains(f.When, profile) && !c.template:
 		return
 	}
-	c.add(Unknown, Finding{Stage: want.Name, What: what(f), Line: got.Line, Expected: f.String(), Meaning: meaning(f.Kind, missing)})
+	c.add(Unknown, Finding{Stage: want.Name, What: what(f), Line: got.Line, Expected: f.String(), Meaning: meaning(f.Kind, missing), how: missing, want: &f})
 }
 
 // toldLog says whether the stage logs another line, of which stage data tells.
@@ -366,7 +375,7 @@ func (c *comparison) extra(st *Stage, f Fact) {
 	if why := neverInALab(f.When); why != "" {
 		kind, text = Known, why
 	}
-	c.add(kind, Finding{Stage: st.Name, What: what(f), Line: f.Line, Found: f.String(), Meaning: text})
+	c.add(kind, Finding{Stage: st.Name, What: what(f), Line: f.Line, Found: f.String(), Meaning: text, how: added, got: &f})
 }
 
 // told says whether notes tell of a fact in words.
@@ -437,6 +446,6 @@ func (c *comparison) inOrder(st *Stage, m *matching, pick func(Fact) bool, kind,
 	}
 	for _, id := range moved(want, got) {
 		f := facts[id]
-		c.add(kind, Finding{Stage: st.Name, What: "order of " + what(f), Line: f.Line, Expected: label(want, id), Found: label(got, id), Meaning: why})
+		c.add(kind, Finding{Stage: st.Name, What: "order of " + what(f), Line: f.Line, Expected: label(want, id), Found: label(got, id), Meaning: why, how: factOrder, got: &f})
 	}
 }

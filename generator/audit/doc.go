@@ -6,6 +6,7 @@
 // [Parse] gives a [Script], which is a list of what the script does. [Compare]
 // brings script and stage data into the same facts and says what differs;
 // [Detect] looks for the release that fits best. [Draft] writes the facts as
-// stage data for a person to review. [ParseHelp] and [CompareHelp] look at an
+// stage data for a person to review, and [Apply] changes a plan to them, as far as
+// values of plain form and the templates go. [ParseHelp] and [CompareHelp] look at an
 // operator's own help text instead.
 package audit

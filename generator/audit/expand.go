@@ -3,6 +3,7 @@ package audit
 import (
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -101,7 +102,7 @@ func (w *walk) wordItems(word *syntax.Word) []item {
 		case *syntax.Lit:
 			current, started, quoted = append(current, w.literal(unescaped(p.Value))...), true, true
 		case *syntax.SglQuoted:
-			current, started, quoted = append(current, w.literal(p.Value)...), true, true
+			current, started, quoted = append(current, w.singleQuoted(p)...), true, true
 		case *syntax.DblQuoted:
 			current, started, quoted = append(current, w.parts1(p.Parts)...), true, true
 		default:
@@ -229,7 +230,7 @@ func (w *walk) part(part syntax.WordPart) value {
 	case *syntax.Lit:
 		return w.literal(unescaped(p.Value))
 	case *syntax.SglQuoted:
-		return w.literal(p.Value)
+		return w.singleQuoted(p)
 	case *syntax.DblQuoted:
 		if list, ok := w.listIn(p); ok {
 			return listText(list)
@@ -241,6 +242,18 @@ func (w *walk) part(part syntax.WordPart) value {
 		return w.substitution(p)
 	}
 	return whole(w.source(part))
+}
+
+// singleQuoted is '…', or $'…' with its escapes.
+func (w *walk) singleQuoted(p *syntax.SglQuoted) value {
+	if !p.Dollar {
+		return w.literal(p.Value)
+	}
+	text, _, err := expand.Format(nil, p.Value, nil)
+	if err != nil {
+		return whole(w.source(p))
+	}
+	return w.literal(text)
 }
 
 func listText(list []item) value {

@@ -20,6 +20,8 @@ type Fact struct {
 	Line int
 	// Of is the container that the fact belongs to.
 	Of string
+	// Empty: a flag's value is empty and was given all the same, as in --x=.
+	Empty bool
 }
 
 // Kinds of facts.
@@ -44,6 +46,11 @@ const (
 	factShell     = "shell options"
 	factOther     = "other command"
 )
+
+// newFact is a fact of no container.
+func newFact(kind, key, value, when string, line int) Fact {
+	return Fact{Kind: kind, Key: key, Value: value, When: when, Line: line}
+}
 
 func (f Fact) String() string {
 	text := f.Kind
@@ -98,7 +105,7 @@ func factsOfRun(e event, stage guard) []Fact {
 	var facts []Fact
 	line := e.line
 	add := func(kind, key, value, when string) {
-		facts = append(facts, Fact{kind, key, value, when, line, name})
+		facts = append(facts, Fact{Kind: kind, Key: key, Value: value, When: when, Line: line, Of: name})
 	}
 	add(factContainer, name, "", when)
 	add(factImage, "", c.image, "")
@@ -122,6 +129,7 @@ func factsOfRun(e event, stage guard) []Fact {
 	for _, f := range c.flags {
 		line = firstLine(f.line, e.line)
 		add(factFlag, f.name, f.value, words(f.when, e.when))
+		facts[len(facts)-1].Empty = f.empty
 	}
 	return facts
 }

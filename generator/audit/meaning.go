@@ -1,10 +1,16 @@
 package audit
 
-// How a fact can differ.
+// How a fact can differ, and how a script can beyond its facts.
 const (
 	missing = iota
 	added
 	changed
+
+	missingStage
+	newStage
+	stageOrder
+	factOrder
+	inWords
 )
 
 // meanings say what a difference means for the lesson: when the script lacks

@@ -23,6 +23,7 @@ type flag struct {
 	name, value string
 	when        guard
 	line        int
+	empty       bool // the value is, and was given
 }
 
 // longForm are the short and the other names of podman's options.
@@ -91,7 +92,7 @@ func commandLine(args []arg) (words []string, flags []flag) {
 			i++
 			value = args[i].text
 		}
-		flags = append(flags, flag{name, value, a.when, a.line})
+		flags = append(flags, flag{name, value, a.when, a.line, joined && value == ""})
 	}
 	return words, flags
 }

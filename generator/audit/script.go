@@ -21,6 +21,8 @@ type Script struct {
 	inPlace int
 	// mirrors are the flags that lead oc to a mirror.
 	mirrors []Fact
+	// Lines is the length of the script.
+	Lines int
 	// Sources are the files that the script reads commands from; what those do
 	// is not looked at.
 	Sources []string
@@ -70,6 +72,7 @@ func Parse(r io.Reader, limits Limits) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
+	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	text, acts, err := withoutActions(text)
 	if err != nil {
 		return nil, err
@@ -78,7 +81,7 @@ func Parse(r io.Reader, limits Limits) (*Script, error) {
 	if err != nil {
 		return nil, notShell(err)
 	}
-	w := newWalk(&Script{actions: acts, images: map[string]int{}, computed: map[string]computation{}}, limits)
+	w := newWalk(&Script{actions: acts, images: map[string]int{}, computed: map[string]computation{}, Lines: lines}, limits)
 	return w.script, w.follow(file.Stmts)
 }
 

@@ -204,14 +204,14 @@ func (g *group) conditions() {
 	for _, a := range g.common {
 		switch {
 		case isMarker(a) && !g.touched[a.arg]:
-			g.stage.add(Fact{factSkip, a.arg, "", "", g.stage.Line, ""})
+			g.stage.add(newFact(factSkip, a.arg, "", "", g.stage.Line))
 		case isMarker(a):
 		default:
 			left = append(left, a)
 		}
 	}
 	if len(left) > 0 {
-		g.stage.add(Fact{factCondition, "", left.String(), "", g.stage.Line, ""})
+		g.stage.add(newFact(factCondition, "", left.String(), "", g.stage.Line))
 	}
 }
 
@@ -224,7 +224,7 @@ func (g *group) event(e event, known names) {
 	}
 	when := g.when(e)
 	if e.retry != "" && e.kind != evLog {
-		g.stage.add(Fact{factRetry, "", e.retry, "", e.line, ""})
+		g.stage.add(newFact(factRetry, "", e.retry, "", e.line))
 	}
 	switch e.kind {
 	case evRun:
@@ -239,21 +239,21 @@ func (g *group) event(e event, known names) {
 	case evCopy:
 		w, _ := e.when.and(e.args[1].when...)
 		e.when = w
-		g.stage.add(Fact{factCopy, e.args[1].text, e.args[2].text + strings.TrimPrefix(e.args[0].text, "copy"), g.when(e), e.line, ""})
+		g.stage.add(newFact(factCopy, e.args[1].text, e.args[2].text+strings.TrimPrefix(e.args[0].text, "copy"), g.when(e), e.line))
 	case evMkdir:
-		g.stage.add(Fact{factMkdir, e.args[0].text, "", when, e.line, ""})
+		g.stage.add(newFact(factMkdir, e.args[0].text, "", when, e.line))
 	case evRemove:
-		g.stage.add(Fact{factRemove, e.args[0].text, "", when, e.line, ""})
+		g.stage.add(newFact(factRemove, e.args[0].text, "", when, e.line))
 	case evTouch:
 		g.touch(e)
 	case evLog:
-		g.stage.add(Fact{factLog, strings.TrimSpace(e.text()), "", when, e.line, ""})
+		g.stage.add(newFact(factLog, strings.TrimSpace(e.text()), "", when, e.line))
 	case evSet:
-		g.stage.add(Fact{factShell, setOptions(e.args), "", when, e.line, ""})
+		g.stage.add(newFact(factShell, setOptions(e.args), "", when, e.line))
 	case evOther:
 		g.other(e, when, known)
 	case evExit:
-		g.stage.add(Fact{factOther, strings.TrimSpace("exit " + e.text()), "", when, e.line, ""})
+		g.stage.add(newFact(factOther, strings.TrimSpace("exit "+e.text()), "", when, e.line))
 	}
 }
 
@@ -265,7 +265,7 @@ func (g *group) when(e event) string {
 func (g *group) touch(e event) {
 	file := e.args[0].text
 	if !strings.HasSuffix(file, ".done") || g.stage.Name == around {
-		g.stage.add(Fact{factOther, "touch " + file, "", g.when(e), e.line, ""})
+		g.stage.add(newFact(factOther, "touch "+file, "", g.when(e), e.line))
 		return
 	}
 	asked := false
@@ -275,7 +275,7 @@ func (g *group) touch(e event) {
 	// A marker is made when what it marks has succeeded; to say so is no
 	// condition.
 	e.when = e.when.drop(func(a atom) bool { return a.kind == succeeds && !a.not })
-	f := Fact{factMarker, file, "", g.when(e), e.line, ""}
+	f := newFact(factMarker, file, "", g.when(e), e.line)
 	if !asked {
 		f.Value = "never asked for"
 	}
@@ -288,18 +288,20 @@ func (g *group) other(e event, when string, known names) {
 		if len(e.args) > 2 {
 			host = kindOfHost(e.args[2].text)
 		}
-		g.stage.add(Fact{factCall, e.args[0].text + " " + e.args[1].text, host, when, e.line, ""})
+		g.stage.add(newFact(factCall, e.args[0].text+" "+e.args[1].text, host, when, e.line))
 		return
 	}
 	if len(e.args) > 1 && known.commands[e.args[0].text+" "+e.args[1].text] != "" {
 		command, flags := commandLine(e.args)
-		g.stage.add(Fact{factCommand, "", strings.Join(command, " "), when, e.line, ""})
+		g.stage.add(newFact(factCommand, "", strings.Join(command, " "), when, e.line))
 		for _, f := range flags {
-			g.stage.add(Fact{factFlag, f.name, f.value, words(f.when, e.when), firstLine(f.line, e.line), ""})
+			fact := newFact(factFlag, f.name, f.value, words(f.when, e.when), firstLine(f.line, e.line))
+			fact.Empty = f.empty
+			g.stage.add(fact)
 		}
 		return
 	}
-	g.stage.add(Fact{factOther, e.text(), "", when, e.line, ""})
+	g.stage.add(newFact(factOther, e.text(), "", when, e.line))
 }
 
 // kindOfHost is which of the cluster's two names a script asks for: written by
@@ -344,7 +346,7 @@ func (g *group) failure(e event) bool {
 			return true
 		}
 	}
-	g.stage.add(Fact{factFailure, "", text, "", e.line, ""})
+	g.stage.add(newFact(factFailure, "", text, "", e.line))
 	return true
 }
 
@@ -393,7 +395,7 @@ func (s *Script) preamble(st *Stage) {
 	}
 	sort.Strings(asked)
 	for _, name := range asked {
-		st.add(Fact{factAsks, name, "", "", s.images[name], ""})
+		st.add(newFact(factAsks, name, "", "", s.images[name]))
 	}
 	for _, m := range s.mirrors {
 		st.add(m)
@@ -404,6 +406,6 @@ func (s *Script) preamble(st *Stage) {
 	}
 	sort.Strings(computed)
 	for _, text := range computed {
-		st.add(Fact{factComputed, text, "", s.computed[text].when.String(), s.computed[text].line, ""})
+		st.add(newFact(factComputed, text, "", s.computed[text].when.String(), s.computed[text].line))
 	}
 }

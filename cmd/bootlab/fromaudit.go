@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"bootlab/generator"
+	"bootlab/generator/audit"
+	"bootlab/labs"
+	"bootlab/templates"
+)
+
+// maxAudited bounds the file that a lab is made from: a bootstrap.ign with
+// everything that an installer puts into one.
+const maxAudited = 32 << 20
+
+// fromAudit is how a lab is made from an audited script.
+type fromAudit struct {
+	file    string // empty: from reviewed stage data
+	release string // the known release to begin from; empty is the nearest
+}
+
+func (f *fromAudit) flags(set *pflag.FlagSet) {
+	set.StringVar(&f.file, "from-audit", "", "go by this bootkube.sh, template of it or bootstrap.ign, which nobody reviewed; all that is made says so")
+	set.StringVar(&f.release, "release", "", "with --from-audit: the known release to begin from (default the nearest)")
+}
+
+// loadPlanFrom is loadPlan, or with an audited file the plan of the lab after
+// that file.
+func loadPlanFrom(io streams, path string, from fromAudit) (*labs.Plan, error) {
+	if from.file == "" {
+		if from.release != "" {
+			return nil, &usageError{&hintError{errors.New("--release without --from-audit"), "release.version of lab.yaml is the release of a lab"}}
+		}
+		return loadPlan(io, path)
+	}
+	catalog := labs.Builtin()
+	lab, problems := labs.LoadAuditedLab(path, catalog)
+	if errs := problems.Errors(); len(errs) > 0 {
+		return nil, problems
+	}
+	for _, warning := range problems {
+		fmt.Fprintln(io.err, warning)
+	}
+	return from.plan(lab, catalog)
+}
+
+// plan resolves a lab in the release to begin from, and changes that to what
+// the file does.
+func (f fromAudit) plan(lab *labs.Lab, catalog *labs.Catalog) (*labs.Plan, error) {
+	release := f.release
+	if release == "" {
+		release = catalog.Nearest(lab.Release.Version)
+	}
+	if catalog.Release(release) == nil {
+		return nil, &usageError{&hintError{fmt.Errorf("release %q is not known", release), "known are " + strings.Join(catalog.ReleaseIDs(), ", ")}}
+	}
+	script, origin, err := readAudited(f.file)
+	if err != nil {
+		return nil, auditError(f.file, err)
+	}
+	plan, err := catalog.ResolveAs(lab, release)
+	if err != nil {
+		return nil, err
+	}
+	follows, err := generator.Follows(plan, templates.FS)
+	if err != nil {
+		return nil, err
+	}
+	if err := audit.Apply(script, catalog, plan, origin, follows); err != nil {
+		return nil, auditError(f.file, err)
+	}
+	return plan, nil
+}
+
+// readAudited reads a script, a template or a bootstrap.ign, and tells them
+// apart by how they begin.
+func readAudited(file string) (*audit.Script, audit.Origin, error) {
+	data, err := readRegular(file)
+	if err != nil {
+		return nil, audit.Origin{}, err
+	}
+	sum := sha256.Sum256(data)
+	origin := audit.Origin{File: baseName(file), SHA256: hex.EncodeToString(sum[:])}
+	if isIgnition(data) {
+		if data, err = audit.FromIgnition(bytes.NewReader(data)); err != nil {
+			return nil, origin, err
+		}
+	}
+	script, err := audit.Parse(bytes.NewReader(data), audit.DefaultLimits)
+	return script, origin, err
+}
+
+// isIgnition says whether data is an Ignition config, compressed or not. A
+// template may begin with a brace too, but with two.
+func isIgnition(data []byte) bool {
+	text := bytes.TrimSpace(data[:min(len(data), 4096)])
+	return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(text, []byte("{")) && !bytes.HasPrefix(text, []byte("{{"))
+}
+
+// readRegular reads a file, but nothing that could block or never end.
+func readRegular(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &audit.Refusal{Message: "is no regular file", Hint: "give a bootkube.sh, the installer's template of it, or a bootstrap.ign"}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxAudited+1))
+	if err == nil && len(data) > maxAudited {
+		err = &audit.Refusal{Message: fmt.Sprintf("is larger than %d bytes", maxAudited), Hint: "give a bootkube.sh, the installer's template of it, or a bootstrap.ign"}
+	}
+	return data, err
+}
+
+// baseName is the name of a file without its directories, for scripts and pages:
+// other than plain characters become underscores.
+func baseName(file string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._+@-", r)) {
+			return r
+		}
+		return '_'
+	}, filepath.Base(file))
+	return name[:min(len(name), 80)]
+}
+
+// printApplied says what became of the differences of an audited file.
+func printApplied(w io.Writer, plan *labs.Plan) error {
+	a := plan.Audited
+	if a == nil {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "made from %s (sha256 %s) and stage data of %s: %s\n", a.File, a.SHA256, a.Nearest, a.Count())
+	for _, c := range a.With(labs.NotApplied) {
+		fmt.Fprintf(&b, "not applied: %s\n", visible(c.String()))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
