@@ -9,17 +9,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"unsafe"
-
-	"golang.org/x/net/dns/dnsmessage"
 
 	"bootlab/labs"
+	"bootlab/test/controlplane"
 )
 
 // Cluster stands in for what a bootstrap node sees of its cluster: a name
@@ -34,8 +30,8 @@ import (
 type Cluster struct {
 	Dir     string
 	domain  string
-	network *os.File
-	names   net.PacketConn
+	network *controlplane.Network
+	names   *controlplane.NameServer
 	api     net.Listener
 	server  *http.Server
 	closing chan struct{}
@@ -44,10 +40,7 @@ type Cluster struct {
 	requests []string
 }
 
-const (
-	nameServer = "127.0.0.1"
-	apiAddress = "127.0.0.2"
-)
+const apiAddress = "127.0.0.2"
 
 // serving are the API server's certificates, by the name that they are for.
 var serving = map[string]string{"api": "kube-apiserver-lb-server", "api-int": "kube-apiserver-internal-lb-server"}
@@ -67,15 +60,7 @@ func (l *Lab) InCluster(tb testing.TB) *Lab {
 			c.Show(tb, name, ext, l.Asset("tls/"+keys+ext))
 		}
 	}
-	for file, text := range map[string]string{"resolv.conf": "nameserver " + nameServer + "\n", "nsswitch.conf": "hosts: files dns\n"} {
-		path := l.Asset("/etc/" + file)
-		if err := os.RemoveAll(path); err != nil {
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			tb.Fatal(err)
-		}
-	}
+	l.writeResolver(tb)
 	if err := c.open(); err != nil {
 		tb.Fatal(err)
 	}
@@ -123,9 +108,7 @@ func (c *Cluster) short(host string) string {
 }
 
 // Network is the path of the network's namespace.
-func (c *Cluster) Network() string {
-	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), c.network.Fd())
-}
+func (c *Cluster) Network() string { return c.network.Path() }
 
 // Requests are those that reached the API server, as "GET api /readyz".
 func (c *Cluster) Requests() []string {
@@ -134,15 +117,15 @@ func (c *Cluster) Requests() []string {
 	return slices.Clone(c.requests)
 }
 
-func (c *Cluster) open() error {
-	opened := make(chan error)
-	go func() {
-		// The thread belongs to the new network and is not given back: it ends
-		// with this function. The network lives on by what is open in it.
-		runtime.LockOSThread()
-		opened <- c.listen()
-	}()
-	if err := <-opened; err != nil {
+func (c *Cluster) open() (err error) {
+	if c.network, err = controlplane.NewNetwork(); err != nil {
+		return err
+	}
+	c.names = &controlplane.NameServer{Dir: filepath.Join(c.Dir, "names"), Domain: c.domain}
+	if err := c.names.Open(c.network); err != nil {
+		return err
+	}
+	if c.api, err = c.network.Listen(apiAddress + ":6443"); err != nil {
 		return err
 	}
 	c.server = &http.Server{Handler: c, ErrorLog: log.New(io.Discard, "", 0)}
@@ -152,45 +135,6 @@ func (c *Cluster) open() error {
 		return &pair, err
 	}}
 	go c.server.Serve(tls.NewListener(c.api, config))
-	go c.resolve()
-	return nil
-}
-
-// listen makes the network, for this thread alone, and opens the sockets in it.
-func (c *Cluster) listen() error {
-	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("a network of its own: %w", err)
-	}
-	if err := loopbackUp(); err != nil {
-		return fmt.Errorf("loopback: %w", err)
-	}
-	var err error
-	if c.network, err = os.Open("/proc/thread-self/ns/net"); err != nil {
-		return err
-	}
-	if c.names, err = net.ListenPacket("udp", nameServer+":53"); err != nil {
-		return err
-	}
-	c.api, err = net.Listen("tcp", apiAddress+":6443")
-	return err
-}
-
-// loopbackUp does what ip link set lo up does.
-func loopbackUp() error {
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM, 0)
-	if err != nil {
-		return err
-	}
-	defer syscall.Close(fd)
-	request := struct {
-		name  [syscall.IFNAMSIZ]byte
-		flags uint16
-		_     [22]byte
-	}{flags: syscall.IFF_UP}
-	copy(request.name[:], "lo")
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); errno != 0 {
-		return errno
-	}
 	return nil
 }
 
@@ -222,46 +166,4 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Sscan(answer, &status)
 	}
 	w.WriteHeader(status)
-}
-
-// resolve answers questions about names until the socket is closed.
-func (c *Cluster) resolve() {
-	buffer := make([]byte, 1500)
-	for {
-		n, from, err := c.names.ReadFrom(buffer)
-		if err != nil {
-			return
-		}
-		if answer := c.lookUp(buffer[:n]); answer != nil {
-			c.names.WriteTo(answer, from)
-		}
-	}
-}
-
-// lookUp is the answer to a question; nil is silence.
-func (c *Cluster) lookUp(question []byte) []byte {
-	var m dnsmessage.Message
-	if m.Unpack(question) != nil || len(m.Questions) != 1 {
-		return nil
-	}
-	q := m.Questions[0]
-	m.Response, m.Additionals = true, nil
-	switch address := c.word("names/" + c.short(q.Name.String())); {
-	case address == "silence":
-		return nil
-	case address == "garbage":
-		// An answer is announced, and the message ends in the middle of it.
-		packed, _ := m.Pack()
-		packed[7] = 1
-		return append(packed, "garbage"...)
-	case address == "":
-		m.RCode = dnsmessage.RCodeNameError
-	case q.Type == dnsmessage.TypeA:
-		m.Answers = []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1},
-			Body:   &dnsmessage.AResource{A: [4]byte(net.ParseIP(address).To4())},
-		}}
-	}
-	packed, _ := m.Pack()
-	return packed
 }

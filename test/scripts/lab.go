@@ -16,6 +16,7 @@ import (
 	"bootlab/labs"
 	"bootlab/templates"
 	"bootlab/test/checkout"
+	"bootlab/test/controlplane"
 	"bootlab/test/podman"
 	"bootlab/test/registry"
 	"bootlab/test/standin"
@@ -34,7 +35,10 @@ type Lab struct {
 	Env     *podman.Env
 	Release *standin.Release
 	Place   labs.Place
-	Cluster *Cluster // what a node is in; nil is the network of this machine
+	// Cluster or ControlPlane is what a node is in; without either it is in the
+	// network of this machine.
+	Cluster      *Cluster
+	ControlPlane *controlplane.ControlPlane
 }
 
 // Scripts, Assets and Host are its directories as this process sees them.
@@ -234,7 +238,7 @@ func stagesOf(tb testing.TB, id, from string, place labs.Place) []*labs.Stage {
 // stages run in no good lab: each has tests of its own, with a stand-in for
 // what it asks.
 func needsCluster(s *labs.Stage) bool {
-	return slices.Contains([]string{"wait", "start", "patch", "check"}, s.Kind)
+	return slices.Contains([]string{"wait", "start", "patch", "check", "brake", "remove"}, s.Kind)
 }
 
 // clusterStage finds a stage that needs a cluster at work.

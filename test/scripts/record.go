@@ -55,6 +55,9 @@ func ParseRecords(data []byte) ([]Record, error) {
 	return records, nil
 }
 
+// ended stands for no stage that could be open: the service has ended.
+const ended = "the service has ended"
+
 // follows says whether an entry may stand where it does. open is the stage
 // that has begun. One that was killed never ends: it begins again.
 func (r Record) follows(i int, open *string) error {
@@ -63,11 +66,17 @@ func (r Record) follows(i int, open *string) error {
 	}
 	switch {
 	case r.Phase == "service start":
-		if i != 0 || r.Stage != "" || r.Result != "" {
-			return fmt.Errorf("the service starts once, first: %+v", r)
+		if i != 0 && *open != ended || r.Stage != "" || r.Result != "" {
+			return fmt.Errorf("the service starts once, first, or when it has ended: %+v", r)
 		}
-	case i == 0:
+		*open = ""
+	case i == 0 || *open == ended:
 		return fmt.Errorf("the service has not started: %+v", r)
+	case r.Phase == "service end":
+		if *open != "" || r.Stage != "" || r.Result != "success" {
+			return fmt.Errorf("%q is open: %+v", *open, r)
+		}
+		*open = ended
 	case r.Phase == "stage start":
 		if r.Stage == "" || r.Result != "" || *open != "" && *open != r.Stage {
 			return fmt.Errorf("%q is open: %+v", *open, r)

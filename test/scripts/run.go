@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"bootlab/labs"
+	"bootlab/test/podman"
 )
 
 // limit is how long a script may take; the slowest makes some thirty keys.
@@ -26,14 +27,35 @@ type Result struct {
 
 // command prepares a script of the lab.
 func (l *Lab) command(script string, args ...string) *exec.Cmd {
-	words := append([]string{filepath.Join(l.Scripts(), script)}, args...)
+	return l.inside(append([]string{filepath.Join(l.Scripts(), script)}, args...))
+}
+
+// inside prepares a process where the lab's scripts run.
+func (l *Lab) inside(words []string) *exec.Cmd {
 	if l.Place == labs.OnNode {
 		words = append([]string{"unshare", "--mount", "bash", "-c", intoNode, "bash", l.Host()}, words...)
 	}
-	if l.Cluster != nil {
+	if l.Place == labs.Workstation && l.ControlPlane != nil {
+		words = append([]string{"unshare", "--mount", "bash", "-c", intoWorkstation, "bash", filepath.Join(l.Dir, "node")}, words...)
+	}
+	switch {
+	case l.ControlPlane != nil:
+		words = append([]string{"nsenter", "--net=" + l.ControlPlane.Network.Path()}, words...)
+	case l.Cluster != nil:
 		words = append([]string{"nsenter", "--net=" + l.Cluster.Network()}, words...)
 	}
-	return l.Env.Command(words[0], words[1:]...)
+	cmd := l.Env.Command(words[0], words[1:]...)
+	if l.ControlPlane != nil {
+		cmd.Env = append(cmd.Env, "PATH="+l.Env.Bin+":"+l.ControlPlane.Bin+":"+podman.SystemPath)
+	}
+	return cmd
+}
+
+// Exec runs any program to its end where the lab's scripts run, as oc on the
+// bootstrap node.
+func (l *Lab) Exec(tb testing.TB, words ...string) Result {
+	tb.Helper()
+	return finish(tb, l.inside(words))
 }
 
 // Run runs a script to its end, with nothing on its standard input.

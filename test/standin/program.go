@@ -1,10 +1,12 @@
 package standin
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -17,22 +19,44 @@ const programPath = "/usr/libexec/stand-in"
 
 // programLayer is the layer with the program, the same in every image.
 var programLayer = sync.OnceValues(func() (v1.Layer, error) {
-	data, err := compile()
+	data, err := compile("program")
 	if err != nil {
 		return nil, err
 	}
 	return registry.Layer(map[string]registry.File{programPath: {Data: data, Mode: 0o755}})
 })
 
-// compile builds the program, static, for this machine's containers.
-func compile() ([]byte, error) {
+// installer is the program that plays openshift-install, the same in every
+// release but for what is said of the build behind it.
+var installer = sync.OnceValues(func() ([]byte, error) { return compile("installer") })
+
+// InstallerBuild is what the program reads behind the mark in its own file; a
+// test may write other things there. Fault is one of its faults.
+type InstallerBuild struct{ Release, Version, Image, Fault string }
+
+// InstallerMark stands between the program and what is said of the build.
+const InstallerMark = "\n--stand-in build--\n"
+
+// Installer is the program with what is said of its build.
+func Installer(build InstallerBuild) ([]byte, error) {
+	program, err := installer()
+	if err != nil {
+		return nil, err
+	}
+	said, err := json.Marshal(build)
+	return slices.Concat(program, []byte(InstallerMark), said), err
+}
+
+// compile builds a program of this directory, static, for this machine and its
+// containers.
+func compile(name string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "stand-in-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "program")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "bootlab/test/standin/program")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "bootlab/test/standin/"+name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the stand-in: %w\n%s", err, text)

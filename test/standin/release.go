@@ -5,6 +5,7 @@ package standin
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sort"
@@ -28,6 +29,9 @@ type Options struct {
 	Without []string
 	// NoKubernetesVersion leaves out the annotation that names it.
 	NoKubernetesVersion bool
+	// Files are put into images of the payload, by their names and then by path:
+	// real programs in place of none.
+	Files map[string]map[string]registry.File
 	// AnyImage: stand-ins take any pull spec for the payload's images, as is
 	// right where a lab overrides them.
 	AnyImage bool
@@ -155,13 +159,20 @@ func (b *builder) callNamesOneOf(name string, others []string) bool {
 func (b *builder) called(name string) bool { return len(b.facts.Calls(b.release.ID, name)) > 0 }
 
 func (b *builder) push(name string) error {
-	image := registry.Image{Files: toolFiles(name, b.release.Version), Labels: map[string]string{"stand-in": name}}
+	files, err := b.toolFiles(name)
+	if err != nil {
+		return err
+	}
+	image := registry.Image{Files: files, Labels: map[string]string{"stand-in": name}}
 	if b.called(name) {
-		var err error
 		if image, err = b.playing(name); err != nil {
 			return err
 		}
 	}
+	if image.Files == nil {
+		image.Files = map[string]registry.File{}
+	}
+	maps.Copy(image.Files, b.options.Files[name])
 	if len(image.Files) == 0 {
 		image.Files = map[string]registry.File{"/stand-in": {Data: []byte("nothing in here: " + name + "\n")}}
 	}
@@ -205,20 +216,19 @@ func (b *builder) role(name string, calls []facts.Call) *role.Role {
 	return r
 }
 
-// toolFiles are the files of the images that get-tools.sh opens: tiny scripts
-// that say what they stand in for.
-func toolFiles(name, version string) map[string]registry.File {
-	path := map[string]string{
-		"cli":                 "/usr/bin/oc",
-		"installer-artifacts": "/usr/share/openshift/" + "linux_" + runtime.GOARCH + "/openshift-install",
-	}[name]
-	if path == "" {
-		return nil
+// toolFiles are the files of the images that get-tools.sh opens: oc is a tiny
+// script that says what it stands in for, openshift-install a program of its own.
+func (b *builder) toolFiles(name string) (map[string]registry.File, error) {
+	switch name {
+	case "cli":
+		script := "#!/bin/sh\necho \"stand-in for /usr/bin/oc of " + b.release.Version + ": $*\"\n"
+		return map[string]registry.File{
+			"/usr/bin/oc": {Data: []byte(script), Mode: 0o755}, "/usr/bin/kubectl": {Link: "/usr/bin/oc"},
+		}, nil
+	case "installer-artifacts":
+		program, err := Installer(InstallerBuild{Release: b.release.ID, Version: b.release.Version, Image: "registry.example.test/built-in:" + b.release.ID})
+		path := "/usr/share/openshift/linux_" + runtime.GOARCH + "/openshift-install"
+		return map[string]registry.File{path: {Data: program, Mode: 0o755}}, err
 	}
-	script := "#!/bin/sh\necho \"stand-in for " + path + " of " + version + ": $*\"\n"
-	files := map[string]registry.File{path: {Data: []byte(script), Mode: 0o755}}
-	if name == "cli" {
-		files["/usr/bin/kubectl"] = registry.File{Link: "/usr/bin/oc"}
-	}
-	return files
+	return nil, nil
 }
