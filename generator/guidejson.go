@@ -54,7 +54,7 @@ const (
 // guideJSON writes the list of the pages that were made.
 func (r *renderer) guideJSON() error {
 	lab := r.plan.Lab
-	index := &guideIndex{Lab: guideLab{lab.Metadata.Name, lab.Domain(), lab.Topology, lab.Release.Distribution, r.plan.Release.ID}}
+	index := &guideIndex{Lab: guideLab{lab.Metadata.Name, lab.Domain(), lab.Topology, lab.Release.Distribution, r.releaseName()}}
 	index.add(startGroup, guidePage{ID: "index", Title: "The lab and its scripts", File: "README.md", Kind: "chapter",
 		Summary: "What this lab is, and the scripts in their order."})
 	for _, group := range labs.BuiltinGuide().Groups {
@@ -68,6 +68,9 @@ func (r *renderer) guideJSON() error {
 	}
 	for _, d := range r.paged {
 		index.add(stagesGroup, stageEntry(d))
+	}
+	if r.plan.Audited != nil {
+		index.add(startGroup, r.auditedEntry())
 	}
 	for _, release := range labs.Builtin().Releases {
 		index.add(releasesGroup, r.releaseData(release).entry())

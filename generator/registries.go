@@ -27,7 +27,7 @@ func registrySettings(lab *labs.Lab, place labs.Place, labDir string) ([]setting
 	add("NO_PROXY_FOR", lab.ProxyExceptions())
 	add("IMAGE_SOURCES", imageSources(lab.ImageSources()))
 	add("MIRRORS", registriesConf(lab.Mirrors()))
-	if lab.AdditionalTrustBundle != "" && place == labs.Rehearsal {
+	if lab.AdditionalTrustBundle != "" && place != labs.OnNode {
 		list = append(list, setting{"TRUST_BUNDLE_FILE", fileOfLab(lab.AdditionalTrustBundle, labDir), true})
 	}
 	return list, firstErr

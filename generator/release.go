@@ -52,7 +52,7 @@ func (r *renderer) releases() error {
 }
 
 func (r *renderer) releaseData(release *labs.Release) *releaseData {
-	return &releaseData{Release: release, Mine: release.ID == r.plan.Release.ID, renderer: r}
+	return &releaseData{Release: release, Mine: release.ID == r.plan.Version(), renderer: r}
 }
 
 // entry is the page in guide.json.

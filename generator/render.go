@@ -35,11 +35,11 @@ type Options struct {
 	LabDir string
 }
 
-// places are the two script sets and their directories.
+// places are the script sets and their directories.
 var places = []struct {
 	place labs.Place
 	dir   string
-}{{labs.Rehearsal, "scripts"}, {labs.OnNode, "node"}}
+}{{labs.Rehearsal, "scripts"}, {labs.Workstation, "scripts"}, {labs.OnNode, "node"}}
 
 // Render makes all files of a lab. Errors name the template or the stage; they
 // mean that data and templates do not fit, never that a lab value is wrong.
@@ -74,11 +74,20 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 	if err := r.chapters(templates); err != nil {
 		return nil, err
 	}
+	if err := r.auditedPage(templates); err != nil {
+		return nil, err
+	}
 	if err := r.guideJSON(); err != nil {
+		return nil, err
+	}
+	if err := r.mark(templates); err != nil {
 		return nil, err
 	}
 	if p.Lab.Proxy.HasLogin() {
 		closeToOthers(r.out.Files)
+	}
+	if err := r.overlay(templates); err != nil {
+		return nil, err
 	}
 	sort.Slice(r.out.Files, func(i, j int) bool { return r.out.Files[i].Path < r.out.Files[j].Path })
 	return r.out, nil
@@ -100,7 +109,7 @@ type renderer struct {
 }
 
 // libraries stand beside the scripts and are sourced by them.
-var libraries = []string{"stage-lib", "command-lib", "check-lib", "certificate-lib"}
+var libraries = []string{"stage-lib", "command-lib", "check-lib", "certificate-lib", "cluster-lib", "etcd-lib", "follow-lib"}
 
 func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error) {
 	r := &renderer{plan: p, opts: opts, sources: map[string]string{}, out: &Output{}}
@@ -134,7 +143,7 @@ var pure = []string{"join", "trim", "replace", "indent", "contains", "hasPrefix"
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock, "advice": advice, "prose": prose}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock, "advice": advice, "prose": prose, "span": textSpan, "aside": aside}
 	for _, name := range pure {
 		out[name] = all[name]
 	}
@@ -155,6 +164,9 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 		if err := r.script(d, dir, all); err != nil {
 			return fmt.Errorf("stage %s: %w", d.ID, err)
 		}
+	}
+	if place == labs.Workstation {
+		return nil // the rehearsal's libraries stand beside them
 	}
 	text, err := r.chain(place, all)
 	if err != nil {
@@ -180,9 +192,15 @@ func (r *renderer) stages(place labs.Place) ([]*scriptData, error) {
 	var out []*scriptData
 	sharing := map[string][]*scriptData{}
 	for i, s := range scripted {
-		following := next(scripted[i+1:])
+		following := s.Next
+		if following == "" && !s.Beside {
+			following = next(scripted[i+1:])
+		}
 		if following == "" && place == labs.Rehearsal && !s.Aside {
 			following = chainScript + ".sh --verify"
+		}
+		if place == labs.Workstation && s.Kind == "prepare" {
+			following = "" // the machines, not a script
 		}
 		d, err := newScriptData(r.plan, s, place, following)
 		if err != nil {
@@ -210,7 +228,7 @@ func (r *renderer) script(d *scriptData, dir string, all []setting) error {
 		d.Body = text
 	}
 	d.Dir = dir
-	if d.Place == labs.Rehearsal || !d.In(labs.Rehearsal) {
+	if d.Place != labs.OnNode || !d.In(labs.Rehearsal) {
 		r.paged = append(r.paged, d)
 	}
 	return nil
@@ -236,14 +254,15 @@ func (r *renderer) pageTheRest() error {
 	return nil
 }
 
-// library renders a file that scripts source; it has no values of the lab.
+// library renders a file that scripts source; it has no values of the lab, and
+// knows what bootkube.sh of the release has in common for all stages.
 func (r *renderer) library(name string) (string, error) {
 	t, err := template.New(name + ".sh.tmpl").Funcs(functions()).Parse(r.sources[name])
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	err = t.Execute(&b, nil)
+	err = t.Execute(&b, r.plan.Bootkube)
 	return b.String(), err
 }
 

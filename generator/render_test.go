@@ -75,12 +75,13 @@ func variants() [][2]string {
 	return list
 }
 
-// withoutDrawings leaves out the pictures' drawings: the same content stands in
-// the chapters as mermaid, and package diagram holds how it is drawn.
+// withoutDrawings leaves out what says nothing new: the pictures' drawings, whose
+// content stands in the chapters as mermaid, and the overlay, which holds the
+// node's scripts.
 func withoutDrawings(out *Output) *Output {
 	kept := &Output{}
 	for _, f := range out.Files {
-		if path.Ext(f.Path) != ".svg" {
+		if path.Ext(f.Path) != ".svg" && path.Ext(f.Path) != ".ign" {
 			kept.Files = append(kept.Files, f)
 		}
 	}
@@ -215,12 +216,14 @@ func TestTheSameLabGivesTheSameBytes(t *testing.T) {
 }
 
 // Budgets keep scripts readable: code lines, not counting comments and blanks.
-// The three that write whole assets are lists by nature, and the one that reads
-// what others wrote trusts none of it.
+// The three that write whole assets are lists by nature, the one that reads what
+// others wrote trusts none of it, and the one that hands over to the masters
+// tells what happens on the way.
 func TestScriptsStayWithinTheirBudget(t *testing.T) {
 	long := map[string]int{
-		"check-lib": 185, "command-lib": 150, "stage-lib": 180, "release-info": 160, "make-pki": 410, "make-manifests": 720, "make-kubeconfigs": 160, "render-kube-apiserver": 165, "render-mco": 155,
-		"unpack-bootstrap-ignition": 260,
+		"check-lib": 185, "command-lib": 150, "stage-lib": 200, "release-info": 160, "make-pki": 410, "make-manifests": 720, "make-kubeconfigs": 160, "render-kube-apiserver": 165, "render-mco": 155, "start-bootstrap": 270,
+		"unpack-bootstrap-ignition": 260, "smoke-test": 165, "make-ignition": 265,
+		"approve-csrs": 255, "approve-worker-csrs": 255, "wait-for-masters": 180, // the judge trusts nothing of what it reads either
 	}
 	for _, f := range render(t, "compact", "main").Files {
 		if !strings.HasSuffix(f.Path, ".sh") {

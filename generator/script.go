@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template"
 
+	"bootlab/generator/overlay"
 	"bootlab/labs"
 )
 
@@ -207,7 +208,13 @@ func (d *scriptData) CopyLines() []copyLine {
 
 // Commands are those the script needs, the libraries' own included.
 func (d *scriptData) Commands() []string {
-	out := append([]string(nil), d.Needs...)
+	var out []string
+	for _, c := range d.Needs {
+		// On the workstation oc is one of the release's tools, which is read.
+		if c != "oc" || d.Place != labs.Workstation {
+			out = append(out, c)
+		}
+	}
 	for _, c := range []string{"jq", "flock"} {
 		if !slices.Contains(out, c) {
 			out = append(out, c)
@@ -284,12 +291,39 @@ func (d *scriptData) Model() string {
 	return d.Stage.Model
 }
 
+// Version is the lab's release.
+func (d *scriptData) Version() string { return d.plan.Version() }
+
+// Typed is how the script is called where it runs.
+func (d *scriptData) Typed() string {
+	if d.Place == labs.OnNode {
+		return "sudo " + overlay.Scripts + "/" + d.Call()
+	}
+	return d.Dir + "/" + d.Call()
+}
+
+// FollowedBy is the script that comes next, as it is called; empty when what
+// comes next is told in words.
+func (d *scriptData) FollowedBy() string {
+	if d.Stage.Next != "" {
+		return ""
+	}
+	return d.Next
+}
+
+// ByHand says whether the script does what its model does; others watch it, or
+// are compared with it.
+func (d *scriptData) ByHand() bool { return d.Kind == "prepare" || d.Kind == "patch" }
+
 // Where says in words where the script runs.
 func (d *scriptData) Where() string { return where(d.Place) }
 
 func where(place labs.Place) string {
-	if place == labs.OnNode {
+	switch place {
+	case labs.OnNode:
 		return "on the bootstrap node"
+	case labs.Workstation:
+		return "on this workstation"
 	}
 	return "rehearsal on this workstation"
 }
@@ -316,7 +350,7 @@ func (d *scriptData) origin(f labs.File) string {
 		w = d.plan.Writer(f.Path, d.Stage)
 	}
 	switch {
-	case w != nil && w.In(d.Place):
+	case w != nil && (w.In(d.Place) || d.Place == labs.Workstation && w.In(labs.Rehearsal)):
 		return "run " + w.ScriptName() + " first"
 	case w != nil || f.From == "installer":
 		return "it comes with bootstrap.ign: is this the bootstrap node?"
@@ -348,6 +382,22 @@ func (d *scriptData) Spoils() []spoils {
 				queue = append(queue, other)
 			}
 		}
+	}
+	return out
+}
+
+// OwnFailures are those that the stage does not share with all that ask the
+// cluster: cluster-lib.sh knows the others.
+func (d *scriptData) OwnFailures() []labs.Failure {
+	shared := d.plan.Bootkube.ClusterFailures
+	return slices.DeleteFunc(slices.Clone(d.Failures), func(f labs.Failure) bool { return slices.Contains(shared, f) })
+}
+
+// BootstrapBackends are the load balancer's backends with the bootstrap node.
+func (d *scriptData) BootstrapBackends() []string {
+	var out []string
+	for _, service := range labs.BootstrapServices() {
+		out = append(out, service.Name)
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) 
 		{"CLUSTER_NAME", lab.Metadata.Name},
 		{"BASE_DOMAIN", lab.BaseDomain},
 		{"CLUSTER_DOMAIN", lab.Domain()},
-		{"RELEASE", p.Release.ID},
+		{"RELEASE", p.Version()},
 		{"DISTRIBUTION", lab.Release.Distribution},
 		{"RELEASE_IMAGE", lab.Release.Image},
 		{"NETWORK_TYPE", lab.Networking.NetworkType},
@@ -38,7 +38,16 @@ func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) 
 		{"KUBERNETES_SERVICE_ADDRESS", firstAddress(lab.Networking.ServiceNetwork[0])},
 		{"CONTROL_PLANE_REPLICAS", strconv.Itoa(*lab.ControlPlane.Replicas)},
 		{"COMPUTE_REPLICAS", strconv.Itoa(*lab.Compute[0].Replicas)},
+		{"TOPOLOGY", lab.Topology},
+		{"GATEWAY", lab.Machines.Gateway},
+		{"BOOTSTRAP", machineLines(lab.Machines.Bootstrap)},
+		{"MASTERS", machineLines(lab.Machines.Masters...)},
+		{"WORKERS", machineLines(lab.Machines.Workers...)},
 		{"SSH_KEY", lab.SSHKey},
+		{"LIBVIRT_URI", labs.LibvirtURI},
+		{"OWNER_NAMESPACE", labs.OwnerNamespace},
+		{"BOOTSTRAP_DOMAIN", lab.DomainName(lab.Machines.Bootstrap.Name)},
+		{"BALANCER_SOCKET", strings.Replace(labs.BalancerSocket, "work/", "../", 1)},
 		{"IMAGE_OVERRIDES", imageOverrides(lab.Images)},
 		{"BOOTKUBE_IMAGES", imageNames(p.Bootkube.Images)},
 	}
@@ -76,6 +85,7 @@ func placeSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
 		{"HOST_ROOT", `"${OUT_DIR}/work/host"`, true},
 		{"PULL_SECRET_FILE", fileOfLab(lab.PullSecret, labDir), true},
 		{"IGNITION_FILE", fileOfLab("bootstrap.ign", labDir), true},
+		{"OVERLAY_FILE", `"${OUT_DIR}/` + overlayFile + `"`, true},
 	}
 }
 
@@ -134,6 +144,15 @@ func imageOverrides(images map[string]string) string {
 		lines = append(lines, name+" "+spec)
 	}
 	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+// machineLines writes machines as lines of name and address.
+func machineLines(machines ...labs.Machine) string {
+	var lines []string
+	for _, m := range machines {
+		lines = append(lines, m.Name+" "+m.Address)
+	}
 	return strings.Join(lines, "\n")
 }
 

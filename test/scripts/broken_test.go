@@ -11,13 +11,15 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"bootlab/labs"
+	"bootlab/test/controlplane"
 	"bootlab/test/podman"
 )
 
 // fixture breaks what a check looks at. The shell text runs in the asset
 // directory, behind testdata/broken/lib.sh; HOST_ROOT leads to the host's files,
 // SCRIPTS to the scripts, and CLUSTER to the files that say what the cluster
-// answers (see Cluster).
+// answers (see Cluster). In a control plane CLUSTER is its directory, oc is at
+// hand, and ETCDCTL is the real etcdctl.
 type fixture struct {
 	Break string `yaml:"break"`
 	// Also are other checks that the same damage must break.
@@ -146,11 +148,22 @@ func (f fixture) apply(t *testing.T, l *Lab) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := l.Env.Command("bash", "-euo", "pipefail", "-c", string(lib)+f.Break)
+	shell := []string{"bash", "-euo", "pipefail", "-c", string(lib) + f.Break}
+	cmd := l.Env.Command(shell[0], shell[1:]...)
+	if l.ControlPlane != nil {
+		cmd = l.inside(shell)
+	}
 	cmd.Dir = l.Assets()
 	cmd.Env = append(cmd.Env, "HOST_ROOT="+l.Host(), "SCRIPTS="+l.Scripts())
 	if l.Cluster != nil {
 		cmd.Env = append(cmd.Env, "CLUSTER="+l.Cluster.Dir)
+	}
+	if l.ControlPlane != nil {
+		etcdctl, err := controlplane.Program("etcdctl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(cmd.Env, "CLUSTER="+l.ControlPlane.Dir, "ETCDCTL="+etcdctl)
 	}
 	if r := finish(t, cmd); r.Status != 0 {
 		t.Fatalf("the fixture itself fails: %s", r.All)

@@ -28,3 +28,8 @@ edit() {
   sed --in-place --regexp-extended "$1" "$2"
   [[ "$(sha256sum < "$2")" != "${before}" ]] || { echo "nothing to edit in $2" >&2; exit 1; }
 }
+
+# ask_etcd ARGUMENT...: etcdctl, of the bootstrap member.
+ask_etcd() {
+  "${ETCDCTL}" --cacert=tls/etcd-ca-bundle.crt --cert=tls/etcd-client.crt --key=tls/etcd-client.key --endpoints=https://localhost:2379 "$@"
+}
