@@ -27,6 +27,8 @@ type Stage struct {
 	Call  Call
 	// Podman are the options before the image, but for the volume.
 	Podman []string
+	// Volume is what is mounted; empty is the asset directory, at /assets.
+	Volume string
 	Copies []Copy
 }
 
@@ -51,7 +53,7 @@ func (f *Facts) Chain(release string) []Stage {
 }
 
 func (f *Facts) stage(release string, s stage) Stage {
-	out := Stage{Name: s.Name, Image: payloadName(s.Image), Call: f.call(release, s)}
+	out := Stage{Name: s.Name, Image: payloadName(s.Image), Call: f.call(release, s), Volume: s.Volume}
 	for _, c := range s.Copies {
 		if f.holds(release, c.Since, c.Until) {
 			out.Copies = append(out.Copies, Copy{c.From, c.To})
@@ -67,4 +69,15 @@ func (f *Facts) stage(release string, s stage) Stage {
 		}
 	}
 	return out
+}
+
+// StageOf is one stage of a release, empty where the release has none of that
+// name.
+func (f *Facts) StageOf(release, name string) Stage {
+	for _, s := range f.Stages {
+		if s.Name == name && f.holds(release, s.Since, s.Until) {
+			return f.stage(release, s)
+		}
+	}
+	return Stage{}
 }

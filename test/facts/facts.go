@@ -35,6 +35,7 @@ type stage struct {
 	Only       string   `yaml:"only"`
 	Kind       string   `yaml:"kind"`
 	PodmanName string   `yaml:"podman_name"`
+	Volume     string   `yaml:"podman_volume"`
 	Extra      []option `yaml:"podman_extra"`
 	Copies     []copied `yaml:"copies"`
 }
@@ -45,6 +46,7 @@ type flag struct {
 	Since    string `yaml:"since"`
 	Until    string `yaml:"until"`
 	WhenFile string `yaml:"when_file"`
+	Style    string `yaml:"style"`
 }
 
 // bounded is a value that may hold for some releases only.
@@ -83,6 +85,8 @@ type Flag struct {
 	Value string `json:"value"`
 	// WhenFile: bootkube.sh gives the flag only where this file is.
 	WhenFile string `json:"whenFile,omitempty"`
+	// Separate: the value is an argument of its own.
+	Separate bool `json:"separate,omitempty"`
 }
 
 // File is where the list lies in the checkout.
@@ -142,7 +146,7 @@ func (f *Facts) call(release string, s stage) Call {
 	call := Call{Stage: s.Name, Command: s.Command}
 	for _, fl := range s.Flags {
 		if f.holds(release, fl.Since, fl.Until) {
-			call.Flags = append(call.Flags, Flag{strings.TrimLeft(fl.Flag, "-"), fl.Value, fl.WhenFile})
+			call.Flags = append(call.Flags, Flag{strings.TrimLeft(fl.Flag, "-"), fl.Value, fl.WhenFile, fl.Style == "separate-argument"})
 		}
 	}
 	return call

@@ -14,6 +14,8 @@ var etcdOperator = program{
 			required: []string{"asset-output-dir", "etcd-image", "cluster-configmap-file", "infra-config-file", "network-config-file"},
 			do:       renderEtcd,
 		},
+		// The operator opens what it is given, and says itself what is wrong with it.
+		"wait-for-ceo": {do: waitForEtcd},
 	},
 	// no-templates: the image holds the command alone, and says so.
 	faults: append(keys(etcdFaults), "no-templates"),

@@ -28,25 +28,53 @@ spec:
   containers:
   - name: etcdctl
     image: IMAGE
-    command: [sleep, infinity]
+    command: [/bin/bash, -c, "trap TERM INT; sleep infinity & wait"]
     volumeMounts:
     - name: certs
       mountPath: RESOURCES/
+    env:
+    - name: ETCDCTL_KEY
+      value: CERTS/etcd-serving-HOST.key
+    - name: ETCDCTL_CERT
+      value: CERTS/etcd-serving-HOST.crt
+    - name: ETCDCTL_CACERT
+      value: RESOURCES/ca.crt
+    - name: ETCDCTL_ENDPOINTS
+      value: https://localhost:2379
   - name: etcd
     image: IMAGE
     command:
-    - etcd
-    - --name=etcd-bootstrap
-    - --data-dir=/var/lib/etcd
-    - --trusted-ca-file=RESOURCES/ca.crt
-    - --cert-file=CERTS/etcd-serving-HOST.crt
-    - --key-file=CERTS/etcd-serving-HOST.key
-    - --peer-cert-file=CERTS/etcd-peer-HOST.crt
-    - --peer-key-file=CERTS/etcd-peer-HOST.key
-    - --advertise-client-urls=https://ADDRESS:2379
-    - --initial-advertise-peer-urls=https://ADDRESS:2380
-    - --listen-client-urls=https://LISTEN:2379
-    - --listen-peer-urls=https://LISTEN:2380
+    - /bin/sh
+    - -c
+    - |
+      exec etcd \
+        --logger=zap \
+        --initial-advertise-peer-urls=https://ADDRESS:2380 \
+        --cert-file=CERTS/etcd-serving-HOST.crt \
+        --key-file=CERTS/etcd-serving-HOST.key \
+        --trusted-ca-file=RESOURCES/ca.crt \
+        --client-cert-auth=true \
+        --peer-cert-file=CERTS/etcd-peer-HOST.crt \
+        --peer-key-file=CERTS/etcd-peer-HOST.key \
+        --peer-trusted-ca-file=RESOURCES/ca.crt \
+        --peer-client-cert-auth=true \
+        --advertise-client-urls=https://ADDRESS:2379 \
+        --listen-client-urls=https://LISTEN:2379 \
+        --listen-peer-urls=https://LISTEN:2380 \
+        --listen-metrics-urls=https://LISTEN:9978
+    env:
+    - name: ETCD_DATA_DIR
+      value: /var/lib/etcd
+    - name: ETCD_NAME
+      value: etcd-bootstrap
+    - name: ETCD_SOCKET_REUSE_ADDRESS
+      value: "true"
+    - name: ETCD_WATCH_PROGRESS_NOTIFY_INTERVAL
+      value: 5s
+    - name: ETCD_HEARTBEAT_INTERVAL
+      value: "100"
+    - name: ETCD_ELECTION_TIMEOUT
+      value: "1000"
     volumeMounts:
     - name: certs
       mountPath: RESOURCES/
