@@ -119,6 +119,13 @@ func plain(apiVersion, kind, name string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n", apiVersion, kind, name)
 }
 
+// binding is a ClusterRoleBinding of a role, without which an API server takes
+// none, for subjects in one line of YAML.
+func binding(name, role, subjects string) string {
+	return plain(rbac, "ClusterRoleBinding", name) +
+		fmt.Sprintf("roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: %s\nsubjects: [%s]\n", role, subjects)
+}
+
 const rbac = "rbac.authorization.k8s.io/v1"
 
 // only refuses a value other than bootkube.sh's of a flag that the operator was

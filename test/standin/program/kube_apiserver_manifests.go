@@ -32,7 +32,7 @@ func (s apiServer) objects() map[string]string {
 		"00_openshift-kube-apiserver-ns":          namespace(apiServerNamespace),
 		"00_openshift-kube-apiserver-operator-ns": namespace(apiServerOperatorNamespace),
 		"cluster-role-kube-apiserver":             plain(rbac, "ClusterRole", "kube-apiserver"),
-		"cluster-role-binding-kube-apiserver":     plain(rbac, "ClusterRoleBinding", "kube-apiserver"),
+		"cluster-role-binding-kube-apiserver":     binding("kube-apiserver", "cluster-admin", "{kind: User, apiGroup: rbac.authorization.k8s.io, name: 'system:kube-apiserver'}"),
 		"kube-apiserver_apirequestcounts.crd":     crd("apirequestcounts.apiserver.openshift.io", "APIRequestCount", "Cluster", usualProfile),
 		"configmap-admin-kubeconfig-client-ca": configMap(configNamespace, "admin-kubeconfig-client-ca",
 			map[string]string{"ca-bundle.crt": s.tls["admin-kubeconfig-ca-bundle.crt"]}),
@@ -67,7 +67,7 @@ func contextConstraints() map[string]string {
 		out["cr-scc-"+name] = plain(rbac, "ClusterRole", "system:openshift:scc:"+name)
 	}
 	for _, name := range []string{"restricted-v2", "restricted-v3"} {
-		out["crb-systemauthenticated-scc-"+name] = plain(rbac, "ClusterRoleBinding", "system:openshift:scc:"+name)
+		out["crb-systemauthenticated-scc-"+name] = binding("system:openshift:scc:"+name, "system:openshift:scc:"+name, "{kind: Group, apiGroup: rbac.authorization.k8s.io, name: 'system:authenticated'}")
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func (m controllerManager) objects() map[string]string {
 		"00_podsecurity-admission-label-privileged-namespaces-syncer-controller": "privileged-namespaces-psa-label-syncer",
 	} {
 		out[name+"-clusterrole"] = plain(rbac, "ClusterRole", "system:openshift:controller:"+role)
-		out[name+"-clusterrolebinding"] = plain(rbac, "ClusterRoleBinding", "system:openshift:controller:"+role)
+		out[name+"-clusterrolebinding"] = binding("system:openshift:controller:"+role, "system:openshift:controller:"+role, "")
 	}
 	return out
 }

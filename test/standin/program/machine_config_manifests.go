@@ -11,7 +11,7 @@ func (m *machineConfig) render() tree {
 		"bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml": {m.controllerConfig(), 0o644},
 		"bootstrap/manifests/master.machineconfigpool.yaml":                 {machineConfigPool("master"), 0o644},
 		"bootstrap/manifests/worker.machineconfigpool.yaml":                 {machineConfigPool("worker"), 0o644},
-		"manifests/csr-bootstrap-role-binding.yaml":                         {plain(rbac, "ClusterRoleBinding", "system-bootstrap-node-bootstrapper"), 0o644},
+		"manifests/csr-bootstrap-role-binding.yaml":                         {binding("system-bootstrap-node-bootstrapper", "system:node-bootstrapper", "{kind: ServiceAccount, name: node-bootstrapper, namespace: openshift-machine-config-operator}"), 0o644},
 		"manifests/kube-apiserver-serving-ca-configmap.yaml": {configMap(configNamespace, "initial-kube-apiserver-server-ca",
 			map[string]string{"ca-bundle.crt": m.kubeCA}), 0o644},
 	}

@@ -28,6 +28,7 @@ var programs = map[string]program{
 	"machine-config-operator":                  machineConfigOperator,
 	"release":                                  releaseImage,
 	"cluster-authentication-operator":          authenticationOperator,
+	"cluster-bootstrap":                        clusterBootstrap,
 	"cluster-config-api":                       configAPI,
 	"cluster-config-operator":                  configOperator,
 	"cluster-etcd-operator":                    etcdOperator,

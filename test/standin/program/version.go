@@ -147,6 +147,8 @@ func versionManifests(image string) []manifest {
 		}
 		object["metadata"] = metadata
 		switch o.kind {
+		case "ClusterRoleBinding":
+			object["roleRef"] = map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
 		case "Deployment":
 			object["spec"] = versionDeployment(image)
 		case "Service":
