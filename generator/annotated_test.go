@@ -75,7 +75,7 @@ func TestAnnotatedFilesAreInTheListOfPages(t *testing.T) {
 			found = append(found, page.Title)
 		}
 	}
-	if len(found) != 14 || !slices.Contains(found, "auth/kubeconfig") {
+	if len(found) != 15 || !slices.Contains(found, "auth/kubeconfig") {
 		t.Errorf("%d files in group reference: %v", len(found), found)
 	}
 }

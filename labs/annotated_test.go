@@ -20,7 +20,7 @@ func TestAnnotatedFilesLoadAndHoldTogether(t *testing.T) {
 		"bootstrap-manifests/kube-apiserver-pod.yaml", "bootstrap-manifests/kube-controller-manager-pod.yaml", "bootstrap-manifests/kube-scheduler-pod.yaml",
 		"bootstrap-manifests/bootstrap-pod.yaml", "bootstrap-manifests/cloud-credential-operator-pod.yaml",
 		"auth/kubeconfig", "auth/kubeconfig-kubelet", "auth/kubeconfig-loopback", "manifests/cluster-infrastructure-02-config.yml",
-		"manifests/cvo-overrides.yaml", "manifests/99_feature-gate.yaml", "master.ign"} {
+		"manifests/cvo-overrides.yaml", "manifests/99_feature-gate.yaml", "master.ign", "ignition/overlay.ign"} {
 		if !slices.ContainsFunc(files, func(f *AnnotatedFile) bool { return f.Path == path }) {
 			t.Errorf("%s is not annotated", path)
 		}
@@ -151,7 +151,7 @@ func TestThePartsOfAnAnnotatedFileMakeAFile(t *testing.T) {
 			t.Errorf("%s names an image variable that bootkube.sh of this release does not have", at)
 		}
 	})
-	if want := len(ExampleList()) * len(Builtin().ReleaseIDs()) * 14; count != want {
+	if want := len(ExampleList()) * len(Builtin().ReleaseIDs()) * 15; count != want {
 		t.Errorf("%d files, want %d", count, want)
 	}
 }

@@ -1,0 +1,408 @@
+package scripts
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootlab/labs"
+	"bootlab/test/podman"
+	"bootlab/test/standin"
+)
+
+// withSystemctl prepares a program on the node, which finds the stand-in of
+// systemctl.
+func (l *Lab) withSystemctl(tb testing.TB, words ...string) *exec.Cmd {
+	tb.Helper()
+	cmd := l.inside(words)
+	cmd.Env = append(cmd.Env, l.systemctl(tb))
+	return cmd
+}
+
+// onNode runs a script of the node where systemctl is the stand-in.
+func (l *Lab) onNode(tb testing.TB, script string, args ...string) Result {
+	tb.Helper()
+	return finish(tb, l.withSystemctl(tb, append([]string{filepath.Join(l.Scripts(), script)}, args...)...))
+}
+
+// unit is what the stand-in says of a unit.
+func (l *Lab) unit(tb testing.TB, name string) string {
+	tb.Helper()
+	r := finish(tb, l.withSystemctl(tb, "systemctl", "show", "--property=ActiveState", "--value", name+".service"))
+	return strings.TrimSpace(r.Out)
+}
+
+// slowBootkube marks the first stages of the release one after the other, with a
+// second for each, and ends there; a stage in the file broken fails.
+const slowBootkube = `#!/usr/bin/env bash
+set -eu
+for marker in openshift-manifests api-bootstrap auth-api-bootstrap config-bootstrap; do
+  [ -e "${marker}.done" ] && continue
+  sleep "$(cat /opt/stand-in/pace)"
+  if grep --quiet --file=/opt/stand-in/broken <<< "${marker}"; then exit 1; fi
+  touch "${marker}.done"
+done
+until [ -e /opt/stand-in/etcd-is-healthy ]; do sleep 0.1; done
+touch /opt/openshift/.bootkube.done
+`
+
+// brakeNode gives a bootstrap node with units, brakes and a bootkube.sh that
+// only marks.
+func brakeNode(t *testing.T) *Lab {
+	t.Helper()
+	account := podman.Accounts(t)[0]
+	if !account.Root() {
+		t.Skip("on the bootstrap node scripts run as root; only root can make a mount namespace")
+	}
+	l := NewLab(t, podman.New(t, account), Options{Place: labs.OnNode, Release: &standin.Release{ID: release, Image: someRelease}})
+	l.services(t, slowBootkube)
+	l.tell(t, "pace", "0.3")
+	l.tell(t, "broken", "nothing")
+	return l
+}
+
+// tell writes a file that stand-ins look at.
+func (l *Lab) tell(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(l.Asset("/opt/stand-in/"+name), []byte(text+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *Lab) there(path string) bool {
+	_, err := os.Stat(l.Asset(path))
+	return err == nil
+}
+
+const released = "/etc/bootlab/automatic/"
+
+func TestABrakeIsReleased(t *testing.T) {
+	t.Parallel()
+	l := brakeNode(t)
+	// Without it the start is skipped, and nothing has failed.
+	finish(t, l.withSystemctl(t, "systemctl", "start", "approve-csr.service", "progress.service")).Want(t, 0)
+	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
+		if state := l.unit(t, unit); state != "inactive" {
+			t.Errorf("%s is %s before its brake is released", unit, state)
+		}
+	}
+	l.onNode(t, "release-brake.sh", "bootkube", "--verify").Want(t, 3, "not ok 1 - released", "not ok 2 - at-work")
+	l.onNode(t, "release-brake.sh", "bootkube").Want(t, 0, "release-brake is done", "approve-csrs.sh", "journalctl --follow --unit=bootkube.service")
+	if l.unit(t, "bootkube") != "active" || l.unit(t, "approve-csr") != "inactive" || l.there(released+"progress") {
+		t.Error("bootkube alone was to be released")
+	}
+	// What a person does in a second terminal, services may do beside.
+	l.onNode(t, "release-brake.sh", "approve-csr").Want(t, 0, "release-brake is done")
+	l.onNode(t, "release-brake.sh", "all").Want(t, 0, "release-brake is done")
+	if l.unit(t, "approve-csr") != "active" || l.unit(t, "progress") != "active" {
+		t.Error("all were to be released")
+	}
+	l.tell(t, "etcd-is-healthy", "")
+	until(t, "the end of bootkube", func() bool { return l.unit(t, "bootkube") == "inactive" })
+	until(t, "the end of progress", func() bool { return l.unit(t, "progress") == "inactive" })
+	l.onNode(t, "release-brake.sh", "all", "--verify").Want(t, 0)
+	if l.there("/var/log/openshift/bootkube.json") {
+		t.Error("bootkube.json has two writers")
+	}
+}
+
+func TestAllPullsBootkubeIn(t *testing.T) {
+	t.Parallel()
+	l := brakeNode(t)
+	r := l.onNode(t, "release-brake.sh", "all")
+	r.Want(t, 0, "$ systemctl start approve-csr.service progress.service")
+	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
+		if state := l.unit(t, unit); state != "active" {
+			t.Errorf("%s is %s", unit, state)
+		}
+	}
+}
+
+func TestScriptAndBootkubeExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	l := brakeNode(t)
+	// A script holds the lock: the brake stays, and systemd skips the start.
+	holder := l.withSystemctl(t, "flock", "--no-fork", "/opt/openshift/.bootlab.lock", "sleep", "60")
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { holder.Process.Kill(); holder.Wait() }()
+	until(t, "the lock", func() bool {
+		return finish(t, l.withSystemctl(t, "flock", "--nonblock", "/opt/openshift/.bootlab.lock", "true")).Status == 1
+	})
+	for _, call := range [][]string{{"release-brake.sh", "bootkube"}, {"release-brake.sh", "all"}, {"run-bootkube-until.sh", "render-api"}} {
+		l.onNode(t, call[0], call[1:]...).Want(t, 1, "at work")
+	}
+	if l.there(released + "bootkube") {
+		t.Error("the brake was released all the same")
+	}
+	if err := os.WriteFile(l.Asset(released+"bootkube"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, l.withSystemctl(t, "systemctl", "start", "bootkube.service")).Want(t, 0)
+	show := []string{"systemctl", "show", "--property=ActiveState,Result", "bootkube.service"}
+	finish(t, l.withSystemctl(t, show...)).Want(t, 0, "ActiveState=inactive", "Result=exec-condition")
+	l.onNode(t, "release-brake.sh", "bootkube", "--verify").Want(t, 3, "not ok 2 - at-work")
+}
+
+func TestNoScriptBeginsWhileBootkubeIsAtWork(t *testing.T) {
+	t.Parallel()
+	l := brakeNode(t)
+	l.tell(t, "pace", "60")
+	l.onNode(t, "release-brake.sh", "bootkube").Want(t, 0)
+	for _, script := range []string{"release-info.sh", "copy-manifests.sh"} {
+		r := l.onNode(t, script)
+		if r.Status == 0 {
+			t.Errorf("%s ran beside bootkube.sh:\n%s", script, r.All)
+		}
+	}
+	l.onNode(t, "release-info.sh").Want(t, 1, "bootkube.service is at work on this node")
+	l.onNode(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service is at work on this node")
+}
+
+func TestBootkubeIsStoppedBehindAStage(t *testing.T) {
+	t.Parallel()
+	l := brakeNode(t)
+	l.tell(t, "pace", "3")
+	l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 0, "run-bootkube-until is done", "bootkube.sh is stopped")
+	l.stopped(t)
+	for marker, want := range map[string]bool{"openshift-manifests.done": true, "api-bootstrap.done": true, "config-bootstrap.done": false} {
+		if l.there(marker) != want {
+			t.Errorf("%s: %v", marker, !want)
+		}
+	}
+	l.onNode(t, "run-bootkube-until.sh", "render-api", "--verify").Want(t, 0)
+	// By bootkube's name, and what is done is not started again.
+	l.onNode(t, "run-bootkube-until.sh", "api-bootstrap").Want(t, 0, "is done already", "nothing is started")
+	l.onNode(t, "run-bootkube-until.sh", "--force", "api-bootstrap").Want(t, 0, "nothing is started")
+	l.stopped(t)
+	l.onNode(t, "run-bootkube-until.sh", "auth-api-bootstrap").Want(t, 0, "run-bootkube-until is done")
+	l.stopped(t)
+	if l.there("/var/log/openshift/bootkube.json") {
+		t.Error("bootkube.json has two writers")
+	}
+}
+
+// stopped: nothing of bootkube.sh is at work, and the brake is on.
+func (l *Lab) stopped(t *testing.T) {
+	t.Helper()
+	if state := l.unit(t, "bootkube"); state != "inactive" || l.there(released+"bootkube") {
+		t.Errorf("bootkube.service is %s, released: %v", state, l.there(released+"bootkube"))
+	}
+	if finish(t, l.withSystemctl(t, "flock", "--nonblock", "/opt/openshift/.bootlab.lock", "true")).Status != 0 {
+		t.Error("the lock is held")
+	}
+}
+
+func TestWhereBootkubeMayNotBeStopped(t *testing.T) {
+	t.Parallel()
+	l := brakeNode(t)
+	for stage, says := range map[string]string{
+		"render-cvo": "would land in etcd-bootstrap", "cvo-bootstrap": "would land in etcd-bootstrap",
+		"start-bootstrap": "would land in cvo-overrides", "wait-for-etcd": "no marker", "wait-for-ceo.sh": "no marker",
+		"nonsense": "unknown option", "": "up to which stage",
+	} {
+		r := l.onNode(t, "run-bootkube-until.sh", strings.Fields(stage)...)
+		r.Want(t, 2, says)
+	}
+	// What is done is skipped, so the stop lands behind it.
+	for _, marker := range []string{"config-bootstrap.done", "cvo-bootstrap.done"} {
+		l.put(t, marker, "")
+	}
+	l.onNode(t, "run-bootkube-until.sh", "render-auth-api").Want(t, 2, "would land in etcd-bootstrap")
+	help := l.onNode(t, "run-bootkube-until.sh", "--help")
+	help.Want(t, 0, "render-api             api-bootstrap", "restore-cvo-overrides  cvo-overrides", "--timeout=S")
+	for _, not := range []string{"render-cvo", "start-bootstrap", "wait-for"} {
+		if strings.Contains(help.Out, "  "+not) {
+			t.Errorf("--help offers %s", not)
+		}
+	}
+	l.put(t, ".bootkube.done", "")
+	l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 1, "is done with everything")
+	if l.unit(t, "bootkube") != "inactive" {
+		t.Error("it was started")
+	}
+}
+
+func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
+	t.Parallel()
+	t.Run("too slow", func(t *testing.T) {
+		t.Parallel()
+		l := brakeNode(t)
+		l.tell(t, "pace", "60")
+		l.onNode(t, "run-bootkube-until.sh", "render-api", "--timeout=2").Want(t, 1, "render-api was not done within 2 s", "$ systemctl stop bootkube.service")
+		l.stopped(t)
+	})
+	t.Run("it fails", func(t *testing.T) {
+		t.Parallel()
+		l := brakeNode(t)
+		l.tell(t, "broken", "^api-bootstrap")
+		l.onNode(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service ended before render-config was done", "journalctl")
+		l.stopped(t)
+		l.tell(t, "broken", "nothing")
+		l.tell(t, "pace", "3")
+		l.onNode(t, "run-bootkube-until.sh", "render-auth-api").Want(t, 0, "run-bootkube-until is done")
+	})
+	t.Run("Ctrl-C", func(t *testing.T) {
+		t.Parallel()
+		l := brakeNode(t)
+		l.tell(t, "pace", "60")
+		cmd := l.withSystemctl(t, filepath.Join(l.Scripts(), "run-bootkube-until.sh"), "render-api")
+		var said locked
+		cmd.Stdout, cmd.Stderr = &said, &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "bootkube at work", func() bool { return strings.Contains(said.String(), "waiting for api-bootstrap.done") })
+		(&Session{cmd: cmd}).Interrupt()
+		err := cmd.Wait()
+		if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "interrupted") {
+			t.Errorf("%v: %s", err, said.String())
+		}
+		l.stopped(t)
+	})
+	t.Run("kill -9", func(t *testing.T) {
+		t.Parallel()
+		l := brakeNode(t)
+		l.tell(t, "pace", "2")
+		cmd := l.withSystemctl(t, filepath.Join(l.Scripts(), "run-bootkube-until.sh"), "render-api")
+		var said locked
+		cmd.Stdout, cmd.Stderr = &said, &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "bootkube at work", func() bool { return strings.Contains(said.String(), "waiting for api-bootstrap.done") })
+		(&Session{cmd: cmd, ended: closedChannel()}).KillGroup()
+		cmd.Wait()
+		// bootkube.sh goes on, but nothing would start it again.
+		if l.there(released+"bootkube") || l.unit(t, "bootkube") != "active" {
+			t.Error("something is left released, or bootkube was killed too")
+		}
+		l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 1, "bootkube.service is at work on this node")
+	})
+}
+
+func closedChannel() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+func TestBrakesHaveEveryMode(t *testing.T) {
+	t.Parallel()
+	l := brakeNode(t)
+	before := l.Snapshot(t)
+	for id, word := range map[string]string{"release-brake": "bootkube", "run-bootkube-until": "render-api"} {
+		s := planOf(t, release, usualLab).Stage(id)
+		l.onNode(t, id+".sh", "--help").Want(t, 0, append(modes, "Usage: "+s.Call()+" [MODE]")...)
+		if said := words(l.onNode(t, id+".sh", "--explain").Out); !strings.Contains(said, words(s.Why)) {
+			t.Errorf("--explain says %s", said)
+		}
+		shown := commands(l.onNode(t, id+".sh", word, "--dry-run").Out)
+		if !slices.Contains(shown, "systemctl start bootkube.service") || !slices.Contains(shown, "touch /etc/bootlab/automatic/bootkube") {
+			t.Errorf("--dry-run shows %q", shown)
+		}
+		l.onNode(t, id+".sh", "--frobnicate").Want(t, 2, "--help")
+		l.onNode(t, id+".sh").Want(t, 2)
+		l.onNode(t, id+".sh", "--verify").Want(t, 3)
+	}
+	before.Same(t, l.Snapshot(t))
+	l.onNode(t, "release-brake.sh", "bootkube", "--step").Want(t, 1, "stopped before this command")
+	l.onNode(t, "run-bootkube-until.sh", "render-api", "--step").Want(t, 1, "stopped before this command")
+	l.stopped(t)
+	if err := os.Remove(l.Asset("/etc/systemd/system/bootkube.service.d/10-bootlab.conf")); err != nil {
+		t.Fatal(err)
+	}
+	l.onNode(t, "release-brake.sh", "bootkube").Want(t, 4, "overlay.ign")
+	l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 4, "overlay.ign")
+}
+
+func TestEveryCheckOfTheBrakesFailsOnItsFixture(t *testing.T) {
+	t.Parallel()
+	for id, word := range map[string]string{"release-brake": "bootkube", "run-bootkube-until": "render-api"} {
+		s := planOf(t, release, usualLab).Stage(id)
+		all := fixtures(t, id)
+		for _, c := range s.Checks {
+			t.Run(id+" "+c.ID, func(t *testing.T) {
+				t.Parallel()
+				l := brakeNode(t)
+				l.tell(t, "pace", "0.2")
+				l.onNode(t, id+".sh", word).Want(t, 0)
+				f := all[c.ID]
+				script := filepath.Join(l.Dir, "break.sh")
+				text := "set -eu\nexport HOST_ROOT='' SYSTEMCTL=systemctl\ncd /opt/openshift\n" + f.Break
+				if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				finish(t, l.withSystemctl(t, "bash", script)).Want(t, 0)
+				r := l.onNode(t, id+".sh", word, "--verify")
+				points, err := ParseTAP(r.Out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := Failed(points); r.Status != 3 || !slices.Equal(got, append([]string{c.ID}, f.Also...)) {
+					t.Errorf("status %d, failed are %v", r.Status, got)
+				}
+			})
+		}
+	}
+}
+
+// TestSystemdTakesTheDropIns asks the real systemd of this machine.
+func TestSystemdTakesTheDropIns(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("no systemd-analyze on this machine")
+	}
+	l := brakeNode(t)
+	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
+		out, err := exec.Command(program, "verify", "--man=no", "--recursive-errors=no", l.Asset("/etc/systemd/system/"+unit+".service")).CombinedOutput()
+		text := strings.ReplaceAll(string(out), "/opt/stand-in/", "")
+		if err != nil && !strings.Contains(text, "is not executable") || strings.Contains(text, "10-bootlab.conf") {
+			t.Errorf("%s: %v: %s", unit, err, out)
+		}
+	}
+}
+
+// recordsOf reads bootkube.json without judging it: bootkube.sh writes it too.
+func (l *Lab) recordsOf(t *testing.T) []Record {
+	t.Helper()
+	data, err := os.ReadFile(l.Asset("/var/log/openshift/bootkube.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []Record
+	if err := json.Unmarshal(data, &records); err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// noStageIsOpen: each stage that began has ended, in the records of both hands.
+// One that was stopped while its start was being written may have an end alone.
+func (l *Lab) noStageIsOpen(t *testing.T) {
+	t.Helper()
+	open := ""
+	for _, r := range l.recordsOf(t) {
+		switch r.Phase {
+		case "stage start":
+			if open != "" {
+				t.Errorf("%s begins while %s is open", r.Stage, open)
+			}
+			open = r.Stage
+		case "stage end":
+			if open != "" && r.Stage != open {
+				t.Errorf("%s ends while %q is open", r.Stage, open)
+			}
+			open = ""
+		}
+	}
+	if open != "" {
+		t.Errorf("%s never ends", open)
+	}
+}
