@@ -4,35 +4,48 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"bootlab/generator"
+	"bootlab/labs"
 	"bootlab/templates"
+	"bootlab/vms"
 )
 
 func newGenerateCommand(io streams) *cobra.Command {
 	var out string
 	var force bool
+	var from fromAudit
 	c := &cobra.Command{
 		Use:   "generate LAB",
 		Short: "Write the scripts and the guide of a lab",
 		Long: `Write scripts and guide of LAB (a directory with a lab.yaml, or the file) to
 LAB/out. The same lab gives the same bytes. A file that was edited by hand stops
-the whole command; with --force it is kept as NAME.edited beside the new one.`,
+the whole command; with --force it is kept as NAME.edited beside the new one.
+
+With --from-audit the scripts and the guide go by a bootkube.sh that nobody
+reviewed, as of a release that bootlab does not know yet or of a fork: by the
+stage data of the nearest known release, changed to what the file does as far as
+stage data can say it. What could not be applied is printed, and named where it
+belongs. Every script and every page says what it was made from.`,
 		Example: `  bootlab generate mylab
-  bootlab generate mylab --output /srv/mylab`,
+  bootlab generate mylab --output /srv/mylab
+  bootlab generate mylab --from-audit bootkube.sh.template`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runGenerate(io, args[0], out, force) },
+		RunE: func(_ *cobra.Command, args []string) error { return runGenerate(io, args[0], out, force, from) },
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "directory to write to (default LAB/out)")
 	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep those beside them")
+	from.flags(c.Flags())
 	return c
 }
 
-func runGenerate(io streams, path, out string, force bool) error {
-	plan, err := loadPlan(io, path)
+func runGenerate(io streams, path, out string, force bool, from fromAudit) error {
+	plan, err := loadPlanFrom(io, path, from)
 	if err != nil {
 		return err
 	}
@@ -47,11 +60,28 @@ func runGenerate(io streams, path, out string, force bool) error {
 	if err != nil {
 		return err
 	}
+	if err := addMachines(output, plan.Lab); err != nil {
+		return err
+	}
 	report, err := output.Write(out, generator.WriteOptions{Force: force})
 	if err != nil {
 		return writeError(out, err)
 	}
+	if err := printApplied(io.out, plan); err != nil {
+		return err
+	}
 	return printReport(io, out, report)
+}
+
+// addMachines puts the definitions of the lab's machines beside scripts and
+// guide.
+func addMachines(output *generator.Output, lab *labs.Lab) error {
+	files, err := vms.Files(lab)
+	for _, f := range files {
+		output.Files = append(output.Files, generator.File{Path: f.Path, Mode: 0o644, Data: []byte(f.Text)})
+	}
+	slices.SortFunc(output.Files, func(a, b generator.File) int { return strings.Compare(a.Path, b.Path) })
+	return err
 }
 
 // relative leads from one directory to another, with slashes. The scripts walk

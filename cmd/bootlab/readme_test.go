@@ -110,6 +110,9 @@ func (j *judge) kept(words []string) (known bool, err error) {
 	case strings.HasPrefix(name, "mylab/"):
 		return true, j.generated(strings.TrimPrefix(name, "mylab/"), arguments)
 	case strings.HasSuffix(name, ".sh") && !strings.ContainsAny(name, "*/") && name != "bootkube.sh":
+		if _, err := os.Stat(filepath.Join(j.lab, "out", "scripts", name)); err != nil {
+			return true, j.generated("out/node/"+name, arguments) // the bootstrap node's alone
+		}
 		return true, j.generated("out/scripts/"+name, arguments)
 	}
 	return false, nil

@@ -83,7 +83,7 @@ func TestPagesOfTheSiteAreSmall(t *testing.T) {
 		stages++
 		// No page is smaller than the script that it shows: the longest are held to
 		// how much marking adds.
-		if n, limit := size(out, p.HTML())+shared, max(most, shared+7*size(guide, p.File)/4); n > limit {
+		if n, limit := size(out, p.HTML())+shared, max(most, shared+2*size(guide, p.File)); n > limit {
 			t.Errorf("%s: %d bytes with style and scripts, at most %d are wanted", p.HTML(), n, limit)
 		}
 	}

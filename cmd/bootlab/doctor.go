@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	stdio "io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/labs"
+	"bootlab/vms"
+)
+
+func newDoctorCommand(io streams) *cobra.Command {
+	var uri, format string
+	var prepare preparation
+	c := &cobra.Command{
+		Use:   "doctor LAB",
+		Short: "Say whether this host can run the machines of a lab",
+		Long: `Look at everything that bootlab vms up needs: libvirt, processor, memory, disk,
+addresses, ports, image, Ignition files and their certificates. What is no good
+is printed with its remedy. If nothing is marked failed, up works. Nothing is
+changed; to prove KVM a machine with a disk of 1 MiB runs for a moment.`,
+		Example: "  bootlab doctor mylab\n  bootlab doctor mylab --output json",
+		Args:    asUsage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+			}
+			ctx, stop := untilInterrupted(c)
+			defer stop()
+			plan, err := loadPlan(io, args[0])
+			if err != nil {
+				return err
+			}
+			p, connect, end, err := tryMachines(plan.Lab, uri)
+			if err != nil {
+				return vmsError(err)
+			}
+			defer end()
+			facts, err := prepare.look(ctx, p, connect)
+			if err != nil {
+				return vmsError(err)
+			}
+			findings, err := vms.Judge(facts)
+			if err != nil {
+				return err
+			}
+			return printDiagnosis(io, args[0], findings, format)
+		},
+	}
+	connectFlag(c, &uri)
+	prepare.flags(c)
+	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	return c
+}
+
+// tryMachines is [openMachines] for one who also goes on without libvirt;
+// connect says why it does not answer.
+func tryMachines(lab *labs.Lab, uri string) (p *vms.Provisioner, connect error, end func(), err error) {
+	state, err := vms.OpenState(filepath.Join(lab.Dir, "out"), true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	end = func() {}
+	host, connect := vms.Connect(uri)
+	if connect == nil {
+		end = func() { host.Close() }
+	}
+	p, err = vms.NewProvisioner(lab, host, state, lab.Dir)
+	return p, connect, end, err
+}
+
+func printDiagnosis(io streams, lab string, findings []vms.Finding, format string) error {
+	failed := 0
+	if format == "json" {
+		encoder := json.NewEncoder(io.out)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(findings); err != nil {
+			return err
+		}
+		failed = printFindings(stdio.Discard, findings, false)
+	} else {
+		failed = printFindings(io.out, findings, true)
+	}
+	if failed > 0 {
+		return &hintError{fmt.Errorf("%d things stand in the way of bootlab vms up", failed), "mend what is marked failed, and run doctor again"}
+	}
+	if format == "text" {
+		fmt.Fprintf(io.out, "nothing stands in the way: bootlab vms up %s\n", lab)
+	}
+	return nil
+}
+
+// printFindings writes findings and what to do about them, with all also those
+// that are well, and says how many stand in the way.
+func printFindings(w stdio.Writer, findings []vms.Finding, all bool) (failed int) {
+	for _, f := range findings {
+		if f.Level == vms.Failed {
+			failed++
+		}
+		if f.Level == vms.OK && !all {
+			continue
+		}
+		fmt.Fprintf(w, "%-8s %s: %s\n", f.Level, f.Title, f.Found)
+		if f.Fix != "" {
+			fmt.Fprintf(w, "         fix: %s\n", f.Fix)
+		}
+	}
+	return failed
+}

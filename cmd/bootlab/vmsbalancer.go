@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/vms"
+)
+
+func newVMsBalancerCommand(io streams) *cobra.Command {
+	var uri, format string
+	var with, without bool
+	c := &cobra.Command{
+		Use:   "balancer LAB",
+		Short: "Say whom the load balancer sends to, and take the bootstrap out",
+		Long: `Show every server of the lab's load balancer as HAProxy sees it. The bootstrap is
+a backup: it gets connections as long as no master answers. To take it out for
+good is the work of remove-bootstrap.sh, which asks the cluster first;
+--without-bootstrap does only what it tells HAProxy, and --with-bootstrap undoes
+that.`,
+		Example: "  bootlab vms balancer mylab\n  bootlab vms balancer mylab --without-bootstrap",
+		Args:    asUsage(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+			}
+			p, err := openMachines(io, args[0], uri, !with && !without)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			if with || without {
+				if err := p.ServeBootstrap(with); err != nil {
+					return vmsError(err)
+				}
+			}
+			return printServers(io, p.Provisioner, format)
+		},
+	}
+	connectFlag(c, &uri)
+	c.Flags().BoolVar(&without, "without-bootstrap", false, "send nothing more to the bootstrap")
+	c.Flags().BoolVar(&with, "with-bootstrap", false, "send to the bootstrap again")
+	c.MarkFlagsMutuallyExclusive("with-bootstrap", "without-bootstrap")
+	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	return c
+}
+
+func printServers(io streams, p *vms.Provisioner, format string) error {
+	servers, err := p.Servers()
+	if err != nil {
+		return vmsError(err)
+	}
+	if format == "json" {
+		encoder := json.NewEncoder(io.out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(servers)
+	}
+	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SERVICE\tMACHINE\tSTATE\tCHECK\tSESSIONS")
+	for _, s := range servers {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.Backend, s.Machine, s.State, orDash(s.Check), s.Sessions)
+	}
+	return table.Flush()
+}

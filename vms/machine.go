@@ -1,0 +1,31 @@
+package vms
+
+import "bootlab/labs"
+
+// Role is what a machine is for, and the name of the Ignition file it boots.
+type Role string
+
+// The roles of machines.
+const (
+	Bootstrap Role = "bootstrap"
+	Master    Role = "master"
+	Worker    Role = "worker"
+)
+
+// Machine is a machine of the lab, with what it is for.
+type Machine struct {
+	labs.Machine
+	Role Role
+}
+
+// Machines are all machines of the lab: bootstrap, masters, workers.
+func Machines(lab *labs.Lab) []Machine {
+	out := []Machine{{lab.Machines.Bootstrap, Bootstrap}}
+	for _, m := range lab.Machines.Masters {
+		out = append(out, Machine{m, Master})
+	}
+	for _, m := range lab.Machines.Workers {
+		out = append(out, Machine{m, Worker})
+	}
+	return out
+}

@@ -1,0 +1,63 @@
+package vms
+
+import (
+	"net/netip"
+
+	"libvirt.org/go/libvirtxml"
+
+	"bootlab/labs"
+)
+
+// Network is the lab's network: NAT to the outside, an address and a name for
+// each machine, and the names that a cluster needs. The load balancer listens
+// on its gateway.
+//
+// For *.apps it takes two options of dnsmasq: address answers for IPv4, and
+// without local a question for IPv6 would be answered with "no such name", at
+// which some resolvers give up.
+func Network(lab *labs.Lab, owner Owner) *libvirtxml.Network {
+	prefix := netip.MustParsePrefix(lab.Networking.MachineNetwork[0].CIDR) // loading has parsed it
+	apps := "apps." + lab.Domain()
+	return &libvirtxml.Network{
+		Name:     NetworkName(lab),
+		Metadata: &libvirtxml.NetworkMetadata{XML: owner.element()},
+		Forward:  &libvirtxml.NetworkForward{Mode: "nat"},
+		Bridge:   &libvirtxml.NetworkBridge{Name: bridge(lab), STP: "on", Delay: "0"},
+		Domain:   &libvirtxml.NetworkDomain{Name: lab.Domain(), LocalOnly: "yes"},
+		DNS:      &libvirtxml.NetworkDNS{Host: names(lab)},
+		IPs: []libvirtxml.NetworkIP{{
+			Address: lab.Machines.Gateway,
+			Prefix:  uint(prefix.Bits()),
+			DHCP:    &libvirtxml.NetworkDHCP{Hosts: leases(lab)},
+		}},
+		DnsmasqOptions: &libvirtxml.NetworkDnsmasqOptions{Option: []libvirtxml.NetworkDnsmasqOption{
+			{Value: "address=/" + apps + "/" + lab.Machines.Gateway},
+			{Value: "local=/" + apps + "/"},
+		}},
+	}
+}
+
+// names are api and api-int at the load balancer, and each machine.
+func names(lab *labs.Lab) []libvirtxml.NetworkDNSHost {
+	hosts := []libvirtxml.NetworkDNSHost{{
+		IP:        lab.Machines.Gateway,
+		Hostnames: []libvirtxml.NetworkDNSHostHostname{{Hostname: "api." + lab.Domain()}, {Hostname: "api-int." + lab.Domain()}},
+	}}
+	for _, m := range Machines(lab) {
+		hosts = append(hosts, libvirtxml.NetworkDNSHost{
+			IP:        m.Address,
+			Hostnames: []libvirtxml.NetworkDNSHostHostname{{Hostname: m.Name + "." + lab.Domain()}},
+		})
+	}
+	return hosts
+}
+
+// leases give every machine its address and its name. A node without a name
+// never starts its kubelet (machine-config-operator, node-valid-hostname).
+func leases(lab *labs.Lab) []libvirtxml.NetworkDHCPHost {
+	var hosts []libvirtxml.NetworkDHCPHost
+	for _, m := range Machines(lab) {
+		hosts = append(hosts, libvirtxml.NetworkDHCPHost{MAC: m.MAC, Name: m.Name, IP: m.Address})
+	}
+	return hosts
+}

@@ -1,0 +1,496 @@
+package vms
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"bootlab/labs"
+)
+
+// Provisioner brings the machines of one lab onto one host, and takes them away.
+type Provisioner struct {
+	Lab   *labs.Lab
+	Host  Host
+	State *State
+	// Base is the image below every disk, Run how processors are run.
+	Base Image
+	Run  Accelerator
+	// Ignition is what a machine reads at its first boot.
+	Ignition func(Machine) ([]byte, error)
+	// Uploaded is told the bytes of a base image that have arrived.
+	Uploaded func(sent, size int64)
+
+	owner Owner
+}
+
+// NewProvisioner prepares a lab; directory is that of its lab.yaml.
+func NewProvisioner(lab *labs.Lab, host Host, state *State, directory string) (*Provisioner, error) {
+	directory, err := realPath(directory)
+	if err != nil {
+		return nil, err
+	}
+	return &Provisioner{Lab: lab, Host: host, State: state, Run: KVM, owner: Owner{Name: lab.Metadata.Name, Directory: directory}}, nil
+}
+
+// Up makes whatever is missing, in order, and starts the network and the load
+// balancer. Machines are defined, not started. It goes on where an earlier one
+// was stopped.
+func (p *Provisioner) Up(ctx context.Context, told Told) error {
+	things, err := p.things(ctx)
+	if err != nil {
+		return err
+	}
+	return makeAll(ctx, p.State, things, told)
+}
+
+// Down takes everything of the lab away, also what an earlier lab.yaml made,
+// and says what it found.
+func (p *Provisioner) Down(ctx context.Context, told Told) ([]Receipt, error) {
+	things, err := p.remains()
+	if err != nil {
+		return nil, err
+	}
+	return removeAll(ctx, p.State, things, told), nil
+}
+
+// things are all things of the lab in the order in which they are made.
+func (p *Provisioner) things(ctx context.Context) ([]Thing, error) {
+	gone, err := p.BootstrapGone()
+	if err != nil {
+		return nil, err
+	}
+	things := []Thing{p.sharedPool(), p.baseImage(ctx), p.ownPool(), p.network(), p.balancer()}
+	for _, m := range Machines(p.Lab) {
+		if m.Role != Bootstrap || !gone {
+			things = append(things, p.ignition(m), p.disk(m), p.domain(m))
+		}
+	}
+	return things, nil
+}
+
+// BootstrapGone says whether the bootstrap was taken away from a lab that goes
+// on. It is made before all other machines and removed after them, so where it
+// is missing and another is there, somebody meant it.
+func (p *Provisioner) BootstrapGone() (bool, error) {
+	if _, there, err := p.Host.Domain(p.Lab.DomainName(p.Lab.Machines.Bootstrap.Name)); err != nil || there {
+		return false, err
+	}
+	for _, m := range Machines(p.Lab)[1:] {
+		state, there, err := p.Host.Domain(p.Lab.DomainName(m.Name))
+		if err != nil {
+			return false, err
+		}
+		if o, ok := ownerIn(state.XML); there && ok && o.same(p.owner) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// remains are the things of the lab that the host has, whatever lab.yaml says by
+// now. They are known by their owner alone.
+func (p *Provisioner) remains() ([]Thing, error) {
+	own, network := p.ownPool(), p.network()
+	network.look = func() (condition, error) {
+		state, there, err := p.Host.Network(network.Name)
+		if err != nil || !there {
+			return missing, err
+		}
+		return p.ours("network", network.Name, state.XML)
+	}
+	files, err := p.filesOf(own)
+	if err != nil {
+		return nil, err
+	}
+	machines, err := p.machinesOf()
+	return slices.Concat([]Thing{p.sharedPool(), own, network, p.balancer()}, files, machines), err
+}
+
+// filesOf are all files in the lab's own pool.
+func (p *Provisioner) filesOf(own Thing) ([]Thing, error) {
+	at, err := own.look()
+	if err == nil && at == inactive {
+		// The host has booted since; what is in it is seen only when it is started.
+		if err := own.start(); err != nil {
+			return nil, err
+		}
+		at, err = own.look()
+	}
+	if err != nil || at != ready {
+		return nil, nil // it is not the lab's, and the receipt will say so
+	}
+	state, _, err := p.Host.Pool(own.Name)
+	var files []Thing
+	for _, name := range state.Volumes {
+		switch {
+		case name == ownerVolume: // it goes with the pool
+		case ownVolume(p.Lab, name):
+			files = append(files, p.volume("file", own.Name, name))
+		default:
+			files = append(files, strangeFile(name))
+		}
+	}
+	return files, err
+}
+
+// machinesOf are all domains of the lab. What stands first goes last, and the
+// bootstrap must: see [Provisioner.BootstrapGone].
+func (p *Provisioner) machinesOf() ([]Thing, error) {
+	domains, err := p.Host.Domains()
+	boot := p.Lab.DomainName(p.Lab.Machines.Bootstrap.Name)
+	var machines []Thing
+	for _, d := range domains {
+		if o, ok := ownerIn(d.XML); !ok || !o.same(p.owner) {
+			continue
+		}
+		at := len(machines)
+		if d.Name == boot {
+			at = 0
+		}
+		machines = slices.Insert(machines, at, p.domainNamed(d.Name))
+	}
+	return machines, err
+}
+
+// strangeFile lies in the lab's directory, and bootlab gives no such name.
+func strangeFile(name string) Thing {
+	return Thing{Kind: "file", Name: name, look: func() (condition, error) {
+		return "", &Problem{Message: "bootlab made no file of that name", Hint: "move it away"}
+	}}
+}
+
+// ours says of something with metadata that it is there and the lab's.
+func (p *Provisioner) ours(what, name, xml string) (condition, error) {
+	if o, ok := ownerIn(xml); !ok || !o.same(p.owner) {
+		return "", foreign(what, name, xml)
+	}
+	return ready, nil
+}
+
+// sharedPool may hold images of other labs, so it stays.
+func (p *Provisioner) sharedPool() Thing {
+	return Thing{Kind: "pool", Name: Pool, Kept: true,
+		look: func() (condition, error) {
+			state, there, err := p.Host.Pool(Pool)
+			switch {
+			case err != nil || !there:
+				return missing, err
+			case state.Dir != PoolDir:
+				return "", foreign("storage pool", Pool, "")
+			case !state.Active:
+				return inactive, nil
+			}
+			return ready, nil
+		},
+		make:  func() error { return p.definePool(SharedPool()) },
+		start: func() error { return p.Host.StartPool(Pool) },
+	}
+}
+
+type marshaler interface{ Marshal() (string, error) }
+
+func (p *Provisioner) definePool(pool marshaler) error {
+	text, err := pool.Marshal()
+	if err != nil {
+		return err
+	}
+	return p.Host.DefinePool(text)
+}
+
+func (p *Provisioner) baseImage(ctx context.Context) Thing {
+	name := BaseVolume(p.Base)
+	t := p.volume("image", Pool, name)
+	t.Kept = true
+	t.look = func() (condition, error) {
+		state, there, err := p.Host.Volume(Pool, name)
+		switch {
+		case err != nil || !there:
+			return missing, err
+		case state.Physical < uint64(p.Base.Size):
+			return halfMade, nil // an upload that was cut off
+		}
+		return ready, nil
+	}
+	t.make = func() error {
+		file, err := os.Open(p.Base.File)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		return p.makeVolume(Pool, BaseImage(p.Base), &interruptible{ctx, file}, p.Base.Size, func(sent int64) {
+			if p.Uploaded != nil {
+				p.Uploaded(sent, p.Base.Size)
+			}
+		})
+	}
+	return t
+}
+
+// ownPool is the lab's own; a small file in it says so.
+func (p *Provisioner) ownPool() Thing {
+	name, mark := LabPool(p.Lab), []byte(p.owner.element())
+	return Thing{Kind: "pool", Name: name,
+		look: func() (condition, error) {
+			state, there, err := p.Host.Pool(name)
+			switch {
+			case err != nil || !there:
+				return missing, err
+			case state.Dir != LabPoolDir(p.Lab):
+				return "", foreign("storage pool", name, "")
+			case !state.Active:
+				return inactive, nil
+			case len(state.Volumes) == 0:
+				return halfMade, nil // the pool was made, and not marked
+			case !slices.Contains(state.Volumes, ownerVolume):
+				return "", foreign("storage pool", name, "")
+			}
+			text, err := p.Host.ReadVolume(name, ownerVolume, 1<<16)
+			if err != nil {
+				return "", err
+			}
+			text = bytes.TrimRight(text, "\x00")
+			if o, ok := ownerIn(string(text)); ok && o.same(p.owner) {
+				return ready, nil
+			}
+			if len(state.Volumes) == 1 && len(text) < len(mark) && bytes.HasPrefix(mark, text) {
+				return halfMade, nil
+			}
+			return "", foreign("storage pool", name, string(text))
+		},
+		make: func() error {
+			if err := p.definePool(OwnPool(p.Lab)); err != nil {
+				return err
+			}
+			return p.makeVolume(name, privateFile(ownerVolume), bytes.NewReader(mark), int64(len(mark)), nil)
+		},
+		start: func() error { return p.Host.StartPool(name) },
+		remove: func() error {
+			state, _, err := p.Host.Pool(name)
+			if err != nil {
+				return err
+			}
+			// Without the mark nobody would know any more whose the rest is.
+			for _, volume := range state.Volumes {
+				if volume != ownerVolume {
+					return &Problem{Message: fmt.Sprintf("%s holds %s", state.Dir, volume), Hint: "move it away"}
+				}
+			}
+			if slices.Contains(state.Volumes, ownerVolume) {
+				if err := p.Host.RemoveVolume(name, ownerVolume); err != nil {
+					return err
+				}
+			}
+			return p.Host.RemovePool(name)
+		},
+	}
+}
+
+// noSpace is the C library's text for ENOSPC, which libvirt passes on; it has no
+// code of its own for that.
+const noSpace = "No space left on device"
+
+func (p *Provisioner) makeVolume(pool string, volume marshaler, content io.Reader, size int64, told func(int64)) error {
+	text, err := volume.Marshal()
+	if err != nil {
+		return err
+	}
+	err = p.Host.MakeVolume(pool, text, content, size, told)
+	if err != nil && strings.Contains(err.Error(), noSpace) {
+		return &Problem{Message: "the file system of " + PoolDir + " is full", Err: err,
+			Hint: "make room and go on with bootlab vms up; bootlab vms image prune removes images that no lab uses"}
+	}
+	return err
+}
+
+// definition is the text of a definition with its owner, and its hash in it.
+func (p *Provisioner) definition(make func(Owner) marshaler) (text, hash string, err error) {
+	plain, err := make(p.owner).Marshal()
+	if err != nil {
+		return "", "", err
+	}
+	sum := sha256.Sum256([]byte(plain))
+	marked := p.owner
+	marked.Definition = "sha256:" + hex.EncodeToString(sum[:])
+	text, err = make(marked).Marshal()
+	return text, marked.Definition, err
+}
+
+func (p *Provisioner) network() Thing {
+	name := NetworkName(p.Lab)
+	define := func(o Owner) marshaler { return Network(p.Lab, o) }
+	return Thing{Kind: "network", Name: name,
+		look: func() (condition, error) {
+			state, there, err := p.Host.Network(name)
+			if err != nil || !there {
+				return missing, err
+			}
+			return p.known("network", name, state.XML, state.Active, define)
+		},
+		make:  func() error { return p.defined(define, p.Host.DefineNetwork) },
+		start: func() error { return p.Host.StartNetwork(name) },
+		remove: func() error {
+			if err := p.nobodyElseOn(name); err != nil {
+				return err
+			}
+			return p.Host.RemoveNetwork(name)
+		},
+	}
+}
+
+// nobodyElseOn refuses to take a network from under a machine that is not the
+// lab's: it would stay cut off, also from a new network of that name.
+func (p *Provisioner) nobodyElseOn(network string) error {
+	domains, err := p.Host.Domains()
+	if err != nil {
+		return err
+	}
+	for _, d := range domains {
+		if o, ok := ownerIn(d.XML); d.Active && !(ok && o.same(p.owner)) && strings.Contains(d.XML, "network='"+network+"'") {
+			return &Problem{Message: d.Name + " is attached to it, and is not this lab's", Hint: "detach or stop that machine"}
+		}
+	}
+	return nil
+}
+
+// known judges something with metadata: whose it is, and whether it was made
+// from the lab.yaml of today.
+func (p *Provisioner) known(what, name, xml string, active bool, define func(Owner) marshaler) (condition, error) {
+	if at, err := p.ours(what, name, xml); err != nil {
+		return at, err
+	}
+	o, _ := ownerIn(xml)
+	_, wanted, err := p.definition(define)
+	switch {
+	case err != nil:
+		return "", err
+	case o.Definition != wanted && active:
+		return "", &Problem{Message: fmt.Sprintf("%s %s runs as an earlier lab.yaml wanted it", what, name),
+			Hint: "put back what changed in lab.yaml, image or processor, or take the lab away first: bootlab vms down " + p.owner.Directory}
+	case o.Definition != wanted:
+		return halfMade, nil
+	case !active:
+		return inactive, nil
+	}
+	return ready, nil
+}
+
+func (p *Provisioner) defined(define func(Owner) marshaler, host func(string) error) error {
+	text, _, err := p.definition(define)
+	if err != nil {
+		return err
+	}
+	return host(text)
+}
+
+// ignition is the file that a machine reads at its first boot.
+func (p *Provisioner) ignition(m Machine) Thing {
+	pool, name := LabPool(p.Lab), IgnitionVolume(p.Lab, m.Name)
+	t := p.volume("file", pool, name)
+	t.look = func() (condition, error) {
+		state, there, err := p.Host.Volume(pool, name)
+		if err != nil || !there {
+			return missing, err
+		}
+		want, err := p.Ignition(m)
+		if err != nil {
+			return "", err
+		}
+		got, err := p.Host.ReadVolume(pool, name, int64(max(state.Capacity, uint64(len(want))))+1)
+		switch {
+		case err != nil:
+			return "", err
+		case bytes.Equal(got, want):
+			return ready, nil
+		case uint64(len(bytes.TrimRight(got, "\x00"))) < state.Capacity:
+			return halfMade, nil // an upload that was cut off: the text ends with no zero
+		}
+		return "", &Problem{Message: m.Name + " was made with another Ignition file than the one that is there now",
+			Hint: "its certificates are of another run of openshift-install: bootlab vms down " + p.owner.Directory + ", and up again"}
+	}
+	t.make = func() error {
+		text, err := p.Ignition(m)
+		if err != nil {
+			return err
+		}
+		return p.makeVolume(pool, IgnitionFile(p.Lab, m), bytes.NewReader(text), int64(len(text)), nil)
+	}
+	return t
+}
+
+func (p *Provisioner) disk(m Machine) Thing {
+	pool, name := LabPool(p.Lab), DiskVolume(p.Lab, m.Name)
+	base := path.Join(PoolDir, BaseVolume(p.Base))
+	t := p.volume("disk", pool, name)
+	t.look = func() (condition, error) {
+		state, there, err := p.Host.Volume(pool, name)
+		switch {
+		case err != nil || !there:
+			return missing, err
+		case state.Backing != base:
+			return "", &Problem{Message: "the disk of " + m.Name + " stands on another base image, " + state.Backing,
+				Hint: "choose that image again, or take the lab away first: bootlab vms down " + p.owner.Directory}
+		case state.Capacity != uint64(m.Disk)<<30:
+			return "", &Problem{Message: fmt.Sprintf("the disk of %s was made with %d GiB, and lab.yaml says %d", m.Name, state.Capacity>>30, m.Disk),
+				Hint: "put lab.yaml back, or take the lab away first: bootlab vms down " + p.owner.Directory}
+		}
+		return ready, nil
+	}
+	t.make = func() error {
+		return p.makeVolume(pool, Disk(p.Lab, m, p.Base), nil, 0, nil)
+	}
+	return t
+}
+
+// volume is a volume that is ours because of where it lies.
+func (p *Provisioner) volume(kind, pool, name string) Thing {
+	return Thing{Kind: kind, Name: name,
+		look: func() (condition, error) {
+			_, there, err := p.Host.Volume(pool, name)
+			if err != nil || !there {
+				return missing, err
+			}
+			return ready, nil
+		},
+		remove: func() error { return p.Host.RemoveVolume(pool, name) },
+	}
+}
+
+// domain is a machine's definition; that it is not started is no fault.
+func (p *Provisioner) domain(m Machine) Thing {
+	define := func(o Owner) marshaler { return Domain(p.Lab, o, m, p.Base, p.Run) }
+	t := p.domainNamed(p.Lab.DomainName(m.Name))
+	t.look = func() (condition, error) {
+		state, there, err := p.Host.Domain(t.Name)
+		if err != nil || !there {
+			return missing, err
+		}
+		at, err := p.known("domain", t.Name, state.XML, state.Active, define)
+		if at == inactive {
+			at = ready
+		}
+		return at, err
+	}
+	t.make = func() error { return p.defined(define, p.Host.DefineDomain) }
+	return t
+}
+
+func (p *Provisioner) domainNamed(name string) Thing {
+	return Thing{Kind: "machine", Name: name,
+		look: func() (condition, error) {
+			state, there, err := p.Host.Domain(name)
+			if err != nil || !there {
+				return missing, err
+			}
+			return p.ours("domain", name, state.XML)
+		},
+		remove: func() error { return p.Host.RemoveDomain(name) },
+	}
+}

@@ -1,0 +1,146 @@
+package vms
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// logBackups is how many older pieces of a log libvirt's log daemon keeps, as
+// FILE.0, FILE.1 and so on, the newest first.
+// Source: libvirt src/logging/virtlogd.conf, max_backups, and
+// src/util/virrotatingfile.c.
+const logBackups = 3
+
+// logPoll is how often a log that is followed is looked at.
+const logPoll = 300 * time.Millisecond
+
+// WriteLog writes what the machine's serial port printed, without what would
+// steer a terminal. With follow it goes on until ctx ends.
+func (p *Provisioner) WriteLog(ctx context.Context, m Machine, w io.Writer, follow bool) error {
+	if _, err := p.mine(m); err != nil {
+		return err
+	}
+	current := SerialLog(p.Lab, m.Name)
+	for i := logBackups - 1; i >= 0; i-- {
+		if err := writeOld(w, fmt.Sprintf("%s.%d", current, i)); err != nil {
+			return err
+		}
+	}
+	file, err := openLog(current)
+	if err != nil {
+		return err
+	}
+	f := &follower{name: current, file: file, reader: bufio.NewReader(file)}
+	defer func() { f.file.Close() }()
+	for {
+		err := f.copy(w, follow)
+		if err != nil || !follow {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(logPoll):
+		}
+		if err := f.again(); err != nil {
+			return err
+		}
+	}
+}
+
+func openLog(name string) (*os.File, error) {
+	file, err := os.Open(name)
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return nil, &Problem{Message: "the log is for root alone", Err: err, Hint: "read it with: sudo less -R " + name}
+	case errors.Is(err, os.ErrNotExist):
+		return nil, &Problem{Message: "there is no log: the machine was not started yet", Err: err, Hint: "bootlab vms start starts it"}
+	}
+	return file, err
+}
+
+func writeOld(w io.Writer, name string) error {
+	file, err := openLog(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return (&follower{reader: bufio.NewReader(file)}).copy(w, false)
+}
+
+// follower reads a log by lines, and goes over to the next file when this one is
+// put away.
+type follower struct {
+	name   string
+	file   *os.File
+	reader *bufio.Reader
+	begun  string // a line whose end is not written yet
+}
+
+// copy writes the lines that are there; the last one without its end only when
+// nobody waits for it.
+func (f *follower) copy(w io.Writer, wait bool) error {
+	for {
+		line, err := f.reader.ReadString('\n')
+		f.begun += line
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if f.begun != "" && (err == nil || !wait) {
+			if _, err := io.WriteString(w, PlainText(f.begun)); err != nil {
+				return err
+			}
+			f.begun = ""
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// again goes on with a new file if the name has one.
+func (f *follower) again() error {
+	now, err := os.Stat(f.name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // between putting away and making
+	}
+	if err != nil {
+		return err
+	}
+	if old, err := f.file.Stat(); err != nil || os.SameFile(old, now) {
+		return err
+	}
+	file, err := openLog(f.name)
+	if err != nil {
+		return err
+	}
+	f.file.Close()
+	f.file = file
+	f.reader.Reset(file)
+	return nil
+}
+
+// steering are sequences that colour text and move a terminal's cursor.
+// Source: ECMA-48, 5.4 and 5.6.
+var steering = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\a\x1b\n]*(\a|\x1b\\\\)?|[ -/]*[0-~])")
+
+// PlainText is text without what would steer a terminal.
+func PlainText(text string) string {
+	text = steering.ReplaceAllString(text, "")
+	return strings.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
+		}
+		return printable(r)
+	}, text)
+}

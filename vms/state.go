@@ -1,0 +1,108 @@
+package vms
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"bootlab/labs"
+)
+
+// State is the directory that holds what a lab's machines need on the host
+// beside libvirt: keys, configuration of ssh and of the load balancer, the
+// journal. It is work/vms below the output directory, for nobody else's eyes.
+type State struct {
+	dir  string
+	lock *os.File
+}
+
+// stateDir is the directory below the output directory.
+const stateDir = "work/vms"
+
+// maxSocket is the longest path of a Unix socket on Linux, without its end.
+const maxSocket = 107
+
+// OpenState makes the directory and locks it. A second command on the same lab
+// is refused while one is at work; what only looks passes readOnly.
+func OpenState(out string, readOnly bool) (*State, error) {
+	out, err := realPath(out)
+	if err != nil {
+		return nil, err
+	}
+	s := &State{dir: filepath.Join(out, filepath.FromSlash(stateDir))}
+	if readOnly {
+		return s, nil
+	}
+	if socket := filepath.Join(out, filepath.FromSlash(labs.BalancerSocket)); len(socket) > maxSocket {
+		return nil, &Problem{Message: fmt.Sprintf("the path %s is %d bytes long; a socket's may have %d", socket, len(socket), maxSocket),
+			Hint: "move the lab to a directory with a shorter path"}
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	return s, s.take()
+}
+
+// realPath is a path without symbolic links: a lab is the same lab by whatever
+// way one comes to its directory. The last part need not be there.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	found, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, os.ErrNotExist) {
+		return found, err
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(parent, filepath.Base(path)), err
+}
+
+func (s *State) take() error {
+	file, err := os.OpenFile(s.Path("lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return &Problem{Message: "another bootlab vms is at work on this lab", Hint: "wait until it ends"}
+		}
+		return err
+	}
+	s.lock = file
+	return nil
+}
+
+// Path is a file in the directory.
+func (s *State) Path(name string) string { return filepath.Join(s.dir, name) }
+
+// Close gives the lock back.
+func (s *State) Close() error {
+	if s.lock == nil {
+		return nil
+	}
+	return s.lock.Close()
+}
+
+// write puts a file into the directory, whole or not at all.
+func (s *State) write(name string, data []byte) error {
+	file, err := os.CreateTemp(s.dir, "."+name+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	if _, err := file.Write(data); err != nil {
+		file.Close()
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), s.Path(name))
+}

@@ -1,0 +1,69 @@
+package vms
+
+import (
+	"path"
+
+	"libvirt.org/go/libvirtxml"
+
+	"bootlab/labs"
+)
+
+// SharedPool holds the base images of all labs of the host.
+func SharedPool() *libvirtxml.StoragePool { return pool(Pool, PoolDir) }
+
+// OwnPool holds the disks and Ignition files of one lab.
+func OwnPool(lab *labs.Lab) *libvirtxml.StoragePool { return pool(LabPool(lab), LabPoolDir(lab)) }
+
+func pool(name, dir string) *libvirtxml.StoragePool {
+	return &libvirtxml.StoragePool{
+		Type:   "dir",
+		Name:   name,
+		Target: &libvirtxml.StoragePoolTarget{Path: dir},
+	}
+}
+
+// Disk is the machine's disk: an overlay that holds only what differs from the
+// base image. CoreOS grows its root to the disk at the first boot.
+func Disk(lab *labs.Lab, m Machine, base Image) *libvirtxml.StorageVolume {
+	return &libvirtxml.StorageVolume{
+		Name:     DiskVolume(lab, m.Name),
+		Capacity: &libvirtxml.StorageVolumeSize{Unit: "GiB", Value: uint64(m.Disk)},
+		Target:   &libvirtxml.StorageVolumeTarget{Format: &libvirtxml.StorageVolumeTargetFormat{Type: "qcow2"}},
+		BackingStore: &libvirtxml.StorageVolumeBackingStore{
+			Path:   path.Join(PoolDir, BaseVolume(base)),
+			Format: &libvirtxml.StorageVolumeTargetFormat{Type: base.Format},
+		},
+	}
+}
+
+// ownerVolume lies in the lab's pool and says whose it is: pools have no
+// metadata.
+const ownerVolume = "owner.xml"
+
+// BaseImage is the volume of a base image. Whatever the format of its content,
+// it is made as a plain file, and an empty one: it grows with what is uploaded,
+// so that an upload that was cut off shows by its size.
+func BaseImage(base Image) *libvirtxml.StorageVolume {
+	return &libvirtxml.StorageVolume{
+		Name:     BaseVolume(base),
+		Capacity: &libvirtxml.StorageVolumeSize{Unit: "bytes", Value: 0},
+		Target:   &libvirtxml.StorageVolumeTarget{Format: &libvirtxml.StorageVolumeTargetFormat{Type: "raw"}},
+	}
+}
+
+// IgnitionFile is a volume for an Ignition file. It holds keys and the pull
+// secret, so nobody but its owner may read it.
+func IgnitionFile(lab *labs.Lab, m Machine) *libvirtxml.StorageVolume {
+	return privateFile(IgnitionVolume(lab, m.Name))
+}
+
+func privateFile(name string) *libvirtxml.StorageVolume {
+	return &libvirtxml.StorageVolume{
+		Name:     name,
+		Capacity: &libvirtxml.StorageVolumeSize{Unit: "bytes", Value: 0},
+		Target: &libvirtxml.StorageVolumeTarget{
+			Format:      &libvirtxml.StorageVolumeTargetFormat{Type: "raw"},
+			Permissions: &libvirtxml.StorageVolumeTargetPermissions{Mode: "0600"},
+		},
+	}
+}
