@@ -115,7 +115,7 @@ var corrections = []correction{
 	{belief: "two-nodes", page: "completion", Span: labs.Span{Since: "4.18"},
 		wrong: `(?i)waits? for (two|2) control plane nodes`, sample: "bootkube: wait for 2 control plane nodes", right: `two nodes with a revision of\s+API server`},
 	{belief: "two-nodes-before", page: "completion", Span: labs.Span{Until: "4.17"},
-		wrong: `(?i)two nodes with a revision`, sample: "also two nodes with a revision", right: `It counts no nodes`},
+		wrong: `(?i)two nodes with a revision`, sample: "also two nodes with a revision", right: `two Node objects of masters`},
 	{belief: "ceo-available", page: "etcd-membership",
 		wrong: `(?i)waits? until the (etcd )?operator is available`, sample: "wait-for-ceo waits until the operator is available", right: `waits for this condition and nothing else`},
 	{belief: "crictl-by-name", page: "files-and-logs",

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"bootlab/labs"
@@ -106,13 +107,22 @@ func sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	if first := text[:1]; first >= "a" && first <= "z" && !strings.HasPrefix(text, "kubelet") {
+	word, _, _ := strings.Cut(text, " ")
+	if first := text[:1]; first >= "a" && first <= "z" && !isTyped(word) {
 		text = strings.ToUpper(first) + text[1:]
 	}
 	if last := text[len(text)-1]; last != '.' && last != '?' && last != '!' {
 		text += "."
 	}
 	return text
+}
+
+// typedNames are names that people type, and that keep their small letter.
+var typedNames = []string{"oc", "kubelet", "podman", "crictl", "systemctl", "systemd", "etcdctl", "jq", "dig", "curl", "openssl", "virsh"}
+
+// isTyped says whether a word is a name to be typed: a command, a file, a unit.
+func isTyped(word string) bool {
+	return strings.ContainsAny(strings.TrimRight(word, ".,:;"), "./-_") || slices.Contains(typedNames, strings.TrimRight(word, ".,:;"))
 }
 
 // code takes the blank lines around a piece of code away, and the indentation

@@ -11,8 +11,8 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 		files[f.Path] = string(f.Data)
 	}
 	for file, texts := range map[string][]string{
-		"guide/verify-api.md":   {"`node/verify-api.sh`", "`--resolve`", "curl --cacert"},
-		"guide/resolve-api.md":  {"`node/verify-api.sh --resolve`", "(verify-api.md)", "Next: `node/render-cco.sh`"},
+		"guide/verify-api.md":   {"`sudo /opt/bootlab/verify-api.sh`", "`--resolve`", "curl --cacert"},
+		"guide/resolve-api.md":  {"`sudo /opt/bootlab/verify-api.sh --resolve`", "(verify-api.md)", "Next: `sudo /opt/bootlab/render-cco.sh`"},
 		"node/verify-api.sh":    {"CALL='verify-api.sh --resolve'", "CALL='verify-api.sh' "},
 		"node/render-mco.sh":    {"NEXT='verify-api.sh --resolve'"},
 		"scripts/render-mco.sh": {"NEXT='render-cco.sh'"},

@@ -69,7 +69,7 @@ func TestALabWithoutProxyMirrorsAndCAHasNothingOfThem(t *testing.T) {
 }
 
 func TestEveryScriptThatCallsPodmanReachesTheRegistries(t *testing.T) {
-	calls := regexp.MustCompile(`(?m)^ *(pull_image|run podman|run_to \S+ podman)\b`)
+	calls := regexp.MustCompile(`(?m)^ *(pull_image|run podman (run|create|pull)|run_to \S+ podman)\b`)
 	found := 0
 	for name, f := range renderKeys(t, registryKeys) {
 		text := string(f.Data)

@@ -41,6 +41,16 @@ func (l *Lab) DomainName(machine string) string {
 	return "bootlab-" + l.Metadata.Name + "-" + machine
 }
 
+// PoolName is the name of the libvirt pool with the lab's own disks and Ignition
+// files.
+func (l *Lab) PoolName() string { return "bootlab-" + l.Metadata.Name }
+
+// DiskVolume is the name of a machine's disk in that pool.
+func (l *Lab) DiskVolume(machine string) string { return l.DomainName(machine) + ".qcow2" }
+
+// IgnitionVolume is the name of a machine's Ignition file in that pool.
+func (l *Lab) IgnitionVolume(machine string) string { return l.DomainName(machine) + ".ign" }
+
 // BootstrapServices are those of the balancer's services that the bootstrap
 // node serves in beside the masters, until it goes.
 func BootstrapServices() []BalancerService { return Balancer[:2] }

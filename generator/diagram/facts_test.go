@@ -39,7 +39,7 @@ func TestPicturesFollowThePlan(t *testing.T) {
 		change                    func(*labs.Lab)
 		has, lacks                []string
 	}{
-		{"timeline", "compact", "4.15", nil, []string{"C starts: 30 minutes", "one master is enough", "waits for .bootkube.done, then reports", "release-image-pivot"}, []string{"node-image-pull", "a SCOS build reboots"}},
+		{"timeline", "compact", "4.15", nil, []string{"C starts: 30 minutes", "one master's are enough, but two must have joined", "waits for .bootkube.done, then reports", "release-image-pivot"}, []string{"node-image-pull", "a SCOS build reboots"}},
 		{"timeline", "compact", "4.16", nil, []string{"C starts: 45 minutes", "two addresses behind"}, []string{"30 minutes more"}},
 		{"timeline", "compact", "4.18", nil, []string{"two masters whose API server has a revision", "a SCOS build reboots", "30 minutes more", "without a limit"}, []string{"node-image-pull"}},
 		{"timeline", "compact", "4.21", nil, []string{"node-image-pull", "render-auth-api", "4 members become 3"}, []string{"release-image-pivot", "Workers boot"}},

@@ -154,7 +154,7 @@ func (m *matrix) mermaid() string { return m.flow.mermaid() }
 // files is which stage reads and writes what, from the plan alone.
 func files(v *view) drawing {
 	m := &matrix{grid: &grid{widths: []int{208}, rowGap: 9, ruled: true}, flow: &grid{across: true}}
-	m.name, m.title = "files", "Which stage reads and writes what, release "+v.Release.ID
+	m.name, m.title = "files", "Which stage reads and writes what, release "+v.Version()
 	m.box("corner", plain, 0, 0, "Stage").say("after “from”: who made the files that it reads by name")
 	var columns []*box
 	for i, p := range places {
@@ -226,7 +226,7 @@ func kindOfFiles(s *labs.Stage) string {
 // whereOnly says where a stage's script makes sense, if not everywhere.
 func whereOnly(s *labs.Stage) string {
 	switch {
-	case s.In(labs.Rehearsal) && !s.In(labs.OnNode):
+	case !s.In(labs.OnNode):
 		return "rehearsal only"
 	case s.In(labs.OnNode) && !s.In(labs.Rehearsal):
 		return "on the node only"

@@ -12,7 +12,7 @@ import (
 func stages(v *view) drawing {
 	all := v.bootkubeStages()
 	g := &grid{widths: []int{556, 300}, gaps: []int{60}, rowGap: 16}
-	g.name, g.title = "stages", fmt.Sprintf("The %d stages of bootkube.sh in release %s", len(all), v.Release.ID)
+	g.name, g.title = "stages", fmt.Sprintf("The %d stages of bootkube.sh in release %s", len(all), v.Version())
 	parts := []*part{
 		{id: "render", title: "Render: files, and what starts from them on the way"},
 		{id: "run", title: "Run: the temporary control plane, and the hand-over"},

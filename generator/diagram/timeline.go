@@ -136,7 +136,7 @@ func (t *story) required() string {
 	if t.since("4.18") && t.ha() {
 		return "on masters; and two masters run API server, controller manager and scheduler at revision 1 or later (up to 30 minutes more)"
 	}
-	return "API server, controller manager, scheduler and version operator; one master is enough"
+	return "API server, controller manager, scheduler and version operator; one master's are enough, but two must have joined"
 }
 
 func (t *story) handOver() {

@@ -46,7 +46,7 @@ func (v *view) replicas() int {
 
 // release is how the release is called in a title.
 func (v *view) release() string {
-	return strings.ToUpper(v.Lab.Release.Distribution) + " " + v.Release.ID
+	return strings.ToUpper(v.Lab.Release.Distribution) + " " + v.Version()
 }
 
 // shape tells the lab's topology in a few words.

@@ -308,7 +308,7 @@ func TestBrakesHaveEveryMode(t *testing.T) {
 		}
 		l.onNode(t, id+".sh", "--frobnicate").Want(t, 2, "--help")
 		l.onNode(t, id+".sh").Want(t, 2)
-		l.onNode(t, id+".sh", "--verify").Want(t, 3)
+		l.onNode(t, id+".sh", "--verify").Want(t, 2, "hint: ")
 	}
 	before.Same(t, l.Snapshot(t))
 	l.onNode(t, "release-brake.sh", "bootkube", "--step").Want(t, 1, "stopped before this command")
@@ -405,4 +405,38 @@ func (l *Lab) noStageIsOpen(t *testing.T) {
 	if open != "" {
 		t.Errorf("%s never ends", open)
 	}
+}
+
+// TestAWordIsMissing: which service, and which stage, is for the caller to say.
+func TestAWordIsMissing(t *testing.T) {
+	t.Parallel()
+	for script, says := range map[string]string{"release-brake.sh": "which service is to go on", "run-bootkube-until.sh": "up to which stage"} {
+		s := newScriptAlone(t, labs.OnNode, script, map[string]string{"systemctl": "echo ActiveState=inactive", "podman": "exit 1"})
+		for _, mode := range [][]string{{"--verify"}, {"--dry-run"}, {}} {
+			s.Run(t, mode...).Want(t, 2, says, "hint: ")
+		}
+	}
+}
+
+// TestOnlyTheLabsContainersAreRemoved: a container of bootkube's name may belong
+// to somebody else, and --dry-run shows what would go.
+func TestOnlyTheLabsContainersAreRemoved(t *testing.T) {
+	t.Parallel()
+	podman := `echo "$*" >> "${DIR}/called"
+case "$*" in
+  *' inspect '*mco-render) echo "${DIR}/assets:" ;;
+  *' inspect '*etcdctl) echo "${DIR}/assets/tls:" ;;
+  *' inspect '*kube-apiserver-render) echo /somewhere/else: ;;
+  *' exists '*mco-render | *' exists '*etcdctl | *' exists '*kube-apiserver-render) ;;
+  *' rm '* | 'rm '*) ;;
+  *) exit 1 ;;
+esac
+`
+	s := newScriptAlone(t, labs.OnNode, "run-bootkube-until.sh", map[string]string{"podman": podman, "systemctl": "true"})
+	r := s.Calls(t, "exec 9> lock; MODE=run; stop_bootkube")
+	r.Want(t, 0, "$ podman rm --force mco-render", "$ podman rm --force etcdctl", "kube-apiserver-render belongs elsewhere: /somewhere/else")
+	if called := s.Read("called"); strings.Contains(called, "rm --force kube-apiserver-render") {
+		t.Errorf("it called\n%s", called)
+	}
+	s.Calls(t, "MODE=dry-run; stop_bootkube").Want(t, 0, "$ systemctl stop bootkube.service", "$ podman rm --force mco-render", "$ podman rm --force kube-apiserver-render")
 }

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"bootlab/labs"
 )
 
 // waits are calls of wait_for with a command that answers with its lines, one
@@ -32,7 +35,10 @@ var waits = map[string]struct {
 	"another CA":                   {`echo 'x509: certificate signed by unknown authority'; return 1`, 1, []string{"waiting does not mend that"}, ""},
 	"a certificate of other names": {`echo 'x509: certificate is valid for a, not b'; return 1`, 1, []string{"waiting does not mend that"}, ""},
 	"expired twice, then good": {
-		`((n > 2)) || { echo 'certificate has expired'; return 1; }; echo good`, 0, []string{"s  good"}, "does not mend"},
+		`((n > 2)) || { echo 'certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is after 2025-01-01T00:00:00Z'; return 1; }; echo good`, 0, []string{"s  good"}, "does not mend"},
+	"a clock that is behind and catches up": {
+		`((n > 4)) || { echo "x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:0${n}Z is before 2026-01-01T00:00:09Z"; return 1; }; echo good`, 0,
+		[]string{"now is before 2026-01-01T00:00:09Z", "s  good"}, "does not mend"},
 	"never": {`echo "$n"; return 1`, 1, []string{"no sign of it within 1 s", "waits again"}, "within 2"},
 }
 
@@ -83,6 +89,51 @@ func TestAChangeOfTheClusterIsShownAsItIsTyped(t *testing.T) {
 			"KUBECONFIG_FILE=/k\nrun cluster patch x\n"
 		if out, err := exec.Command("bash", "-c", script).CombinedOutput(); err != nil || strings.TrimRight(string(out), "\n") != want {
 			t.Errorf("%v, shows %q", err, out)
+		}
+	}
+}
+
+// TestTheTimeOutIsThatOfAllWaitsTogether: what --timeout=S gives up after is the
+// run, and what takes away what a run has made has a limit of its own.
+func TestTheTimeOutIsThatOfAllWaitsTogether(t *testing.T) {
+	t.Parallel()
+	s := newScriptAlone(t, labs.Workstation, "smoke-test.sh", map[string]string{"oc": `case "$*" in
+  *'get deployment'*) sleep 0.1; [[ $(wc -l < "${DIR}/looks") -gt ${LOOKS:-3} ]] && echo 1; echo >> "${DIR}/looks" ;;
+  *'get namespace'*) [[ -e ${DIR}/asked && $(wc -l < "${DIR}/asked") -gt 4 ]] || echo Terminating; echo >> "${DIR}/asked" ;;
+esac
+`})
+	s.Put(t, "looks", "")
+	// Each of the waits needs less than the limit, both together need more.
+	began := time.Now()
+	r := s.Calls(t, `OC=oc TIMEOUT=3 POLL=1
+look() { echo "$SECONDS"; ((SECONDS - began >= 2)); }
+began=$SECONDS; wait_for 100 one look
+began=$SECONDS; wait_for 100 another look`)
+	r.Want(t, 1, "no sign of another within 3 s")
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	r = s.Calls(t, `OC=oc TIMEOUT=2 POLL=1
+look() { true; }
+wait_for 100 one look
+sleep 2
+wait_for 100 another look
+take_away
+echo "and on: ${TIMEOUT}"`)
+	r.Want(t, 0, "the namespace bootlab-mylab to be gone, at most 300 s", "and on: 2")
+}
+
+// TestWhatIsMissingIsSoughtWhereItComesFrom: nothing is installed on CoreOS.
+func TestWhatIsMissingIsSoughtWhereItComesFrom(t *testing.T) {
+	t.Parallel()
+	s := newScriptAlone(t, labs.OnNode, "finish-bootstrap.sh", nil)
+	for _, name := range []string{"no-such-oc", "no-such-podman"} {
+		r := s.Calls(t, "need "+name)
+		r.Want(t, 4, "the command "+name+" is missing", "apt-get install "+name)
+		library := filepath.Dir(s.file)
+		out, _ := exec.Command("bash", "-c", "set -Eeuo pipefail\nHOST_ROOT=''\nsource "+library+"/command-lib.sh\nneed "+name).CombinedOutput()
+		if said := string(out); strings.Contains(said, "apt-get") || !strings.Contains(said, "the node's image") || !strings.Contains(said, "node-image-overlay") {
+			t.Errorf("on the node it says\n%s", said)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"bootlab/labs"
 	"bootlab/test/controlplane"
 )
 
@@ -278,4 +279,31 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 		}
 	})
 	hopeless(t, l, s, controlplane.ForAPIInt, good)
+}
+
+// TestTheEndIsRecordedWhereTheRecordIsLost: a record that is missing or torn
+// begins anew, as it does in every stage.
+func TestTheEndIsRecordedWhereTheRecordIsLost(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"missing": "", "torn": `[{"timestamp":"2026-01-01T00:00:00Z","phase":"serv`, "no array": `{"phase":"service start"}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScriptAlone(t, labs.OnNode, "finish-bootstrap.sh", nil)
+			record := "host/var/log/openshift/bootkube.json"
+			if text != "" {
+				s.Put(t, record, text)
+			}
+			r := s.Calls(t, "begin; end_bootkube; bootkube_ended_well")
+			r.Want(t, 0, "bootkube.service complete")
+			if strings.Contains(r.All, "jq: ") || strings.Contains(r.All, "parse error") {
+				t.Errorf("it says\n%s", r.All)
+			}
+			if got := s.Read(record); !strings.Contains(got, `"service end"`) || s.Read("assets/.bootkube.done") != "" {
+				t.Errorf("the record is %q", got)
+			}
+			if text != "" && s.Read(record+".torn") != text {
+				t.Error("the old record is not kept")
+			}
+		})
+	}
 }

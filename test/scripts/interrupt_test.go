@@ -255,6 +255,20 @@ func TestTheLockIsFreeAfterAContainerOutlivedItsScript(t *testing.T) {
 	complete(t, l)
 }
 
+// TestARecordThatCannotBeWrittenIsNamed: a full disk is said to be one.
+func TestARecordThatCannotBeWrittenIsNamed(t *testing.T) {
+	t.Parallel()
+	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	file := l.Asset("/var/log/openshift/bootkube.json")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/full", file); err != nil {
+		t.Fatal(err)
+	}
+	l.Run(t, "copy-manifests.sh", "--force").Want(t, 1, "bootkube.json cannot be written to", "hint: look at the space on its disk", "  log: ")
+}
+
 func TestATornRecordIsPutAside(t *testing.T) {
 	t.Parallel()
 	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)

@@ -218,7 +218,7 @@ func TestARunThatWasKilledIsBegunAgain(t *testing.T) {
 	t.Parallel()
 	l := ignitionLab(t, release, Options{})
 	l.installer(t, "killed")
-	l.Run(t, "make-ignition.sh").Want(t, 1, "ended with status 137")
+	l.Run(t, "make-ignition.sh").Want(t, 1, "openshift-install made no configs")
 	if _, err := os.Stat(l.Asset("install")); err == nil {
 		t.Error("half a directory has the name of a whole one")
 	}
@@ -349,4 +349,44 @@ func TestEveryCheckOfIgnitionFailsOnItsFixture(t *testing.T) {
 			breaks(t, good.Clone(t), s, c.ID, all[c.ID])
 		})
 	}
+}
+
+// TestForceThatFailsLeavesTheOldKeysInPlace: they may be those of a cluster at
+// work, and without them the next run would make another's.
+func TestForceThatFailsLeavesTheOldKeysInPlace(t *testing.T) {
+	t.Parallel()
+	l := ignitionLab(t, release, Options{})
+	l.Must(t, "make-ignition.sh")
+	keys := l.content(t, "install/bootstrap.ign")
+	l.installer(t, "killed")
+	l.Run(t, "make-ignition.sh", "--force").Want(t, 1, "openshift-install made no configs")
+	if !l.has("install/bootstrap.ign") || l.content(t, "install/bootstrap.ign") != keys || l.has("install.old-1") {
+		t.Fatal("the old keys are not where they were")
+	}
+	l.installer(t, "")
+	l.Must(t, "make-ignition.sh").Says(t, "install/ is there, and so are its keys")
+
+	// Killed between the two renames: the new keys are whole, and go on.
+	session := l.Start(t, "make-ignition.sh", "--force", "--step")
+	for {
+		command, more := session.Step(t)
+		if !more {
+			t.Fatal("no second rename")
+		}
+		if strings.HasSuffix(command, " install") && strings.HasPrefix(command, "mv ") {
+			break
+		}
+		session.Enter()
+	}
+	session.Kill(t)
+	l.unlocked(t)
+	if l.has("install") || l.content(t, "install.old-1/bootstrap.ign") != keys {
+		t.Fatal("this is not between the two renames")
+	}
+	made := l.content(t, "install.whole/bootstrap.ign")
+	l.Must(t, "make-ignition.sh")
+	if l.content(t, "install/bootstrap.ign") != made || made == keys || l.has("install.whole") || l.has("install.old-2") {
+		t.Error("a third cluster's keys are made")
+	}
+	allGood(t, l, ignitionStage(t))
 }

@@ -117,19 +117,22 @@ func (h *hypervisor) virsh(t *testing.T, stdin string, args ...string) string {
 }
 
 // machine defines and starts a domain that carries a lab's mark, or none, with
-// two volumes of its name and one of another.
+// two volumes of its name and one of another, in the pool of its lab.
 func (h *hypervisor) machine(t *testing.T, name, lab string) {
 	t.Helper()
 	mark := ""
 	if lab != "" {
 		mark = fmt.Sprintf("<metadata><bootlab:%s xmlns:bootlab='%s' name='%s'/></metadata>", labs.OwnerElement, labs.OwnerNamespace, lab)
 	}
-	disks := ""
+	disks, pool := "", name[:strings.LastIndex(name, "-")]
+	if !slices.Contains(h.list(t, "pool-list", "--all", "--name"), pool) {
+		h.virsh(t, "", "pool-create-as", pool, "dir", "--target", "/"+pool)
+	}
 	for i, file := range []string{name + ".qcow2", name + ".ign", "of-" + name + ".qcow2"} {
-		if !slices.Contains(h.list(t, "vol-list", "default-pool"), file) {
-			h.virsh(t, "", "vol-create-as", "default-pool", file, "1M")
+		if !slices.Contains(h.list(t, "vol-list", pool), file) {
+			h.virsh(t, "", "vol-create-as", pool, file, "1M")
 		}
-		disks += fmt.Sprintf("<disk type='file' device='disk'><source file='/default-pool/%s'/><target dev='vd%c'/></disk>", file, 'a'+i)
+		disks += fmt.Sprintf("<disk type='file' device='disk'><source file='/%s/%s'/><target dev='vd%c'/></disk>", pool, file, 'a'+i)
 	}
 	h.virsh(t, "<domain type='test'><name>"+name+"</name><memory>1024</memory>"+mark+"<os><type>hvm</type></os><devices>"+disks+"</devices></domain>",
 		"define", "/dev/stdin")
@@ -363,9 +366,10 @@ func TestTheBootstrapNodeIsRemoved(t *testing.T) {
 	})
 	t.Run("all of it", func(t *testing.T) {
 		begin(t)
-		w.RunStage(t, s).Want(t, 0, "set server api/bootstrap state maint", "destroy "+bootstrapDomain, "vol-delete /default-pool/"+bootstrapDomain+".qcow2",
-			"vol-delete /default-pool/"+bootstrapDomain+".ign", "undefine "+bootstrapDomain, s.ID+" is done; next: wait-for-operators.sh")
-		domains, volumes := h.domains(t), h.list(t, "vol-list", "default-pool")
+		h.virsh(t, "", "snapshot-create-as", bootstrapDomain, "one") // libvirt keeps a domain that has some
+		w.RunStage(t, s).Want(t, 0, "set server api/bootstrap state maint", "destroy "+bootstrapDomain, "vol-delete --pool bootlab-mylab "+bootstrapDomain+".qcow2",
+			"vol-delete --pool bootlab-mylab "+bootstrapDomain+".ign", "undefine "+bootstrapDomain, s.ID+" is done; next: wait-for-operators.sh")
+		domains, volumes := h.domains(t), append(h.list(t, "vol-list", "bootlab-mylab"), h.list(t, "vol-list", "bootlab-other")...)
 		if slices.Contains(domains, bootstrapDomain) || !slices.Contains(domains, "bootlab-other-bootstrap") || !slices.Contains(domains, "test") {
 			t.Errorf("domains are %v", domains)
 		}
@@ -388,7 +392,7 @@ func TestTheBootstrapNodeIsRemoved(t *testing.T) {
 		w.RunStage(t, s).Want(t, 0, "is done already")
 	})
 	t.Run("killed between any two steps", func(t *testing.T) {
-		for at := range 6 {
+		for at := range 7 {
 			begin(t)
 			session := w.Start(t, s.ScriptName(), "--step")
 			for range at {
@@ -400,7 +404,7 @@ func TestTheBootstrapNodeIsRemoved(t *testing.T) {
 			w.unlocked(t)
 			w.RunStage(t, s).Want(t, 0, s.ID+" is done")
 			allGood(t, w, s)
-			if volumes := h.list(t, "vol-list", "default-pool"); slices.Contains(volumes, bootstrapDomain+".ign") {
+			if volumes := h.list(t, "vol-list", "bootlab-mylab"); slices.Contains(volumes, bootstrapDomain+".ign") {
 				t.Errorf("killed at step %d: a volume is left", at)
 			}
 		}
@@ -412,6 +416,10 @@ func TestTheBootstrapNodeIsRemoved(t *testing.T) {
 			if check.ID == "machine" {
 				w.RunStage(t, s).Want(t, 1, "is not this lab's")
 				h.virsh(t, "", "undefine", bootstrapDomain)
+			}
+			if check.ID == "files" { // no machine says whose it is
+				w.RunStage(t, s).Want(t, 3, bootstrapDomain+".ign is there", "virsh vol-delete --pool")
+				h.virsh(t, "", "vol-delete", "--pool", "bootlab-mylab", bootstrapDomain+".ign")
 			}
 			w.RunStage(t, s).Want(t, 0)
 			allGood(t, w, s)
@@ -454,4 +462,100 @@ func TestABalancerThatTakesNoOrders(t *testing.T) {
 	if !slices.Contains(h.domains(t), bootstrapDomain) {
 		t.Error("the machine is gone")
 	}
+}
+
+// forgetfulLibvirt is a virsh whose pool knows its volumes only when it was
+// refreshed, and that speaks German where it may.
+const forgetfulLibvirt = `shift 2
+echo "$*" >> "${DIR}/called"
+pool() { [[ ! -e ${DIR}/inactive ]] || { echo 'error: storage pool is not active' >&2; exit 1; }; }
+case $1 in
+  list) [[ ! -e ${DIR}/domain ]] || echo bootlab-mylab-bootstrap ;;
+  pool-list) [[ -e ${DIR}/no-pool ]] || echo bootlab-mylab ;;
+  pool-refresh) pool; cp "${DIR}/disk/"* "${DIR}/known/" 2> /dev/null; true ;;
+  vol-list) pool; ls "${DIR}/known" ;;
+  vol-info) pool; [[ -e ${DIR}/known/${!#} ]] ;;
+  vol-delete) pool; [[ -e ${DIR}/known/${!#} && ! -e ${DIR}/stuck ]] && rm --force "${DIR}"/{known,disk}/"${!#}" ;;
+  domstate) if [[ ${LC_ALL:-} == C ]]; then echo 'shut off'; else echo ausgeschaltet; fi ;;
+  dumpxml) cat "${DIR}/domain" ;;
+  undefine) rm "${DIR}/domain" ;;
+  *) echo "unknown: $*" >&2; exit 1 ;;
+esac
+`
+
+func forgetful(t *testing.T) *scriptAlone {
+	t.Helper()
+	s := newScriptAlone(t, labs.Workstation, "remove-bootstrap.sh", map[string]string{"virsh": forgetfulLibvirt})
+	s.Put(t, "domain", "<domain/>")
+	s.Put(t, "known/of-somebody", "")
+	for _, volume := range []string{".qcow2", ".ign"} {
+		s.Put(t, "disk/"+bootstrapDomain+volume, "")
+	}
+	return s
+}
+
+// TestNoFileOfTheBootstrapStaysUnseen: its files hold every key of the cluster,
+// and once the domain is gone nobody says whose they are.
+func TestNoFileOfTheBootstrapStaysUnseen(t *testing.T) {
+	t.Parallel()
+	files := func(s *scriptAlone) []string {
+		found, _ := filepath.Glob(filepath.Join(s.Dir, "disk", "*"))
+		return found
+	}
+	t.Run("the pool does not know them yet", func(t *testing.T) {
+		t.Parallel()
+		s := forgetful(t)
+		r := s.Calls(t, "export LC_ALL; remove_machine; files_are_gone")
+		r.Want(t, 0, "pool-refresh bootlab-mylab", "vol-delete --pool bootlab-mylab "+bootstrapDomain+".qcow2", "vol-delete --pool bootlab-mylab "+bootstrapDomain+".ign", "undefine "+bootstrapDomain)
+		if left := files(s); len(left) != 0 || s.Read("domain") != "" {
+			t.Errorf("left are %v and %q", left, s.Read("domain"))
+		}
+		if strings.Contains(s.Read("called"), "destroy") {
+			t.Error("a machine that is off was destroyed: libvirt was not asked in English")
+		}
+		s.Calls(t, "remove_machine").Want(t, 0, "there is no "+bootstrapDomain+" any more")
+	})
+	t.Run("the pool is off", func(t *testing.T) {
+		t.Parallel()
+		s := forgetful(t)
+		s.Put(t, "inactive", "")
+		s.Calls(t, "remove_machine").Want(t, 1, "error: the pool bootlab-mylab cannot be read", "pool-start bootlab-mylab")
+		if len(files(s)) != 2 || s.Read("domain") == "" {
+			t.Error("something is gone")
+		}
+		s.Calls(t, "files_are_gone").Want(t, 1, "is not active")
+	})
+	t.Run("one cannot be deleted", func(t *testing.T) {
+		t.Parallel()
+		s := forgetful(t)
+		s.Put(t, "stuck", "")
+		if r := s.Calls(t, "remove_machine"); r.Status == 0 || s.Read("domain") == "" {
+			t.Errorf("the domain is gone:\n%s", r.All)
+		}
+		s.Calls(t, "files_are_gone").Want(t, 1, bootstrapDomain+".qcow2 is there", bootstrapDomain+".ign is there")
+	})
+	t.Run("the machine is gone and a file is not", func(t *testing.T) {
+		t.Parallel()
+		s := forgetful(t)
+		if err := os.Remove(filepath.Join(s.Dir, "domain")); err != nil {
+			t.Fatal(err)
+		}
+		s.Calls(t, "machine_is_gone && files_are_gone").Want(t, 1, bootstrapDomain+".ign is there")
+	})
+	t.Run("it has no pool", func(t *testing.T) {
+		t.Parallel()
+		s := forgetful(t)
+		s.Put(t, "no-pool", "")
+		s.Calls(t, "files_are_gone").Want(t, 0, "there is no pool bootlab-mylab")
+	})
+	t.Run("only shown", func(t *testing.T) {
+		t.Parallel()
+		s := forgetful(t)
+		r := s.Calls(t, "MODE=dry-run; remove_machine")
+		r.Want(t, 0, "metadata "+bootstrapDomain+" --uri "+labs.OwnerNamespace, "destroy "+bootstrapDomain, "pool-refresh bootlab-mylab",
+			"vol-delete --pool bootlab-mylab "+bootstrapDomain+".qcow2", "vol-delete --pool bootlab-mylab "+bootstrapDomain+".ign", "undefine "+bootstrapDomain, "--nvram")
+		if s.Read("called") != "" {
+			t.Errorf("libvirt was asked\n%s", s.Read("called"))
+		}
+	})
 }

@@ -20,9 +20,13 @@ need() { # COMMAND...
   for name in "$@"; do
     debian=${name} fedora=${name}
     case ${name} in
-      flock) debian=util-linux fedora=util-linux ;;
+      flock | setsid) debian=util-linux fedora=util-linux ;;
       dig) debian=bind9-dnsutils fedora=bind-utils ;;
+      virsh) debian=libvirt-clients fedora=libvirt-client ;;
     esac
+    # Nothing is installed on CoreOS: its /usr is read-only.
+    command -v "${name}" > /dev/null || [[ -n ${HOST_ROOT} ]] ||
+      die 4 "the command ${name} is missing" "it comes with the node's image; from 4.19 on node-image-overlay.service brings it"
     command -v "${name}" > /dev/null ||
       die 4 "the command ${name} is missing" "install it: apt-get install ${debian}, or dnf install ${fedora}"
   done
@@ -47,6 +51,8 @@ typed() { # WORD...
 # False when the command must not run.
 show() { # REDIRECTION COMMAND...
   local answer
+  # What scripts call cluster is oc, with the cluster's kubeconfig.
+  [[ $2 != cluster ]] || set -- "$1" "${OC}" --kubeconfig "${KUBECONFIG_FILE}" "${@:3}"
   printf '  $%s%s\n' "$(typed "${@:2}")" "$1"
   if [[ ${MODE} == step ]]; then
     [[ ! -t 5 ]] || printf '    [Enter: run it, a: run all that follow, Ctrl-C: stop] ' >&5
@@ -62,7 +68,7 @@ show() { # REDIRECTION COMMAND...
 attempt() { # COMMAND...
   local status=0
   "$@" 3<&- 4>&- 5>&- 9>&- || status=$?
-  ((status == 0)) || ERROR="$1 ${2:-} ended with status ${status}"
+  ((status == 0)) || ERROR="${1/#cluster/oc} ${2:-} ended with status ${status}"
   return "${status}"
 }
 

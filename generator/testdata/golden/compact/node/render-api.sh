@@ -76,7 +76,7 @@ do_stage() {
       --payload-version="${VERSION}"
   fi
 
-  # Cluster-bootstrap creates every file in manifests/, and what needs these
+  # cluster-bootstrap creates every file in manifests/, and what needs these
   # types stands beside them.
   copy_files 'api-bootstrap/manifests/*' manifests/
 }

@@ -31,7 +31,7 @@ SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 readonly ASSET_DIR='/opt/openshift'
 readonly HOST_ROOT=''
 readonly STAGE='render-cco' CALL='render-cco.sh' RECORD='cco-bootstrap' MARKER='cco-bootstrap.done'
-readonly NEEDS=(podman jq flock) NEXT='verify-api.sh'
+readonly NEEDS=(podman jq flock) NEXT='wait-for-etcd.sh'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -72,12 +72,12 @@ do_stage() {
       --cloud-credential-operator-image="${CLOUD_CREDENTIAL_OPERATOR_IMAGE}"
   fi
 
-  # Cluster-bootstrap creates them with the rest; the directory is missing when
+  # cluster-bootstrap creates them with the rest; the directory is missing when
   # the capability is off.
   if [[ -d cco-bootstrap/manifests ]]; then
     copy_files 'cco-bootstrap/manifests/*' manifests/
   fi
-  # Cluster-bootstrap hands the pod to the kubelet; in mode Manual there is
+  # cluster-bootstrap hands the pod to the kubelet; in mode Manual there is
   # none.
   if [[ -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]]; then
     copy_files 'cco-bootstrap/bootstrap-manifests/*' bootstrap-manifests/

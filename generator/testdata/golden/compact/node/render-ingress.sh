@@ -63,7 +63,7 @@ do_stage() {
       --output-dir=/assets/ingress-operator-manifests
   fi
 
-  # Cluster-bootstrap creates them with the rest.
+  # cluster-bootstrap creates them with the rest.
   copy_files 'ingress-operator-manifests/*' manifests/
 }
 

@@ -113,10 +113,10 @@ do_stage() {
   # The second container reads it from the same mount.
   copy_files kube-controller-manager-bootstrap/cpc-config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"
-  # Cluster-bootstrap hands it to the kubelet when all of the control plane is
+  # cluster-bootstrap hands it to the kubelet when all of the control plane is
   # rendered.
   copy_files 'kube-controller-manager-bootstrap/bootstrap-manifests/*' bootstrap-manifests/
-  # Cluster-bootstrap creates them, and the operator in the cluster finds its
+  # cluster-bootstrap creates them, and the operator in the cluster finds its
   # signer.
   copy_files 'kube-controller-manager-bootstrap/manifests/*' manifests/
   # Kept for an operator that would make the service account keys itself; none

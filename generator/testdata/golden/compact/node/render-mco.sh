@@ -83,7 +83,7 @@ check_inputs() {
 
 spoils() {
   never_after cvo-overrides.done restore-cvo-overrides.sh \
-    'it takes the machine config server of the bootstrap node away, and a new pod manifest would bring it back'
+    'it takes the Machine Config Server of the bootstrap node away, and a new pod manifest would bring it back'
 }
 
 do_stage() {
@@ -102,7 +102,7 @@ do_stage() {
   # What an earlier try left half done would pass for a result: it goes first.
   if ! adopt_container mco-render; then
     run rm --recursive --force mco-bootstrap
-    # --root-ca: goes to nodes, which verify the machine config server by it;
+    # --root-ca: goes to nodes, which verify the Machine Config Server by it;
     # not looked at, so anything is taken
     # --kube-ca: the CAs of clients, which kubelets on the nodes will accept
     # --config-file: the install-config
@@ -156,7 +156,7 @@ do_stage() {
   copy_files image-references "${HOST_ROOT}/etc/mcc/bootstrap/image-references"
   # The server adds it to each configuration it hands out.
   copy_files auth/kubeconfig-kubelet "${HOST_ROOT}/etc/mcs/kubeconfig"
-  # Cluster-bootstrap creates them with the rest.
+  # cluster-bootstrap creates them with the rest.
   copy_files 'mco-bootstrap/manifests/*' manifests/
   # The server looks for its certificate here.
   copy_files tls/machine-config-server.crt "${HOST_ROOT}/etc/ssl/mcs/tls.crt"

@@ -45,7 +45,7 @@ spoils() {
   spoiled mco-bootstrap.done render-mco.sh \
     'it copied the MachineConfigs of the run before to /etc/mcc/bootstrap'
   never_after cvo-overrides.done restore-cvo-overrides.sh \
-    'it takes the machine config server of the bootstrap node away, and a new pod manifest would bring it back'
+    'it takes the Machine Config Server of the bootstrap node away, and a new pod manifest would bring it back'
 }
 
 do_stage() {
@@ -70,7 +70,7 @@ do_stage() {
       --asset-output-dir=/assets/node-tuning-bootstrap
   fi
 
-  # Mco-bootstrap takes manifests/ along, and so they reach the first
+  # mco-bootstrap takes manifests/ along, and so they reach the first
   # configuration of a node.
   if [[ -n "$(ls -A node-tuning-bootstrap 2> /dev/null)" ]]; then
     copy_files 'node-tuning-bootstrap/*' manifests/

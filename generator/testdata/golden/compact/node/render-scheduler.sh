@@ -80,10 +80,10 @@ do_stage() {
   # with arguments alone.
   copy_files kube-scheduler-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml"
-  # Cluster-bootstrap hands it to the kubelet when all of the control plane is
+  # cluster-bootstrap hands it to the kubelet when all of the control plane is
   # rendered.
   copy_files 'kube-scheduler-bootstrap/bootstrap-manifests/*' bootstrap-manifests/
-  # Cluster-bootstrap creates the namespace.
+  # cluster-bootstrap creates the namespace.
   copy_files 'kube-scheduler-bootstrap/manifests/*' manifests/
 }
 

@@ -7,8 +7,14 @@
 # 0 done, 1 the stage failed, 2 wrong usage, 3 a check failed, 4 this host lacks
 # something.
 umask 022
+# Programs are asked in English, for some answers are compared, and sorted alike
+# everywhere. Not C.UTF-8, which is not on every host: what lies outside ASCII is
+# kept byte for byte all the same, and jq reads UTF-8 whatever stands here.
+export LC_ALL=C
 MODE=run FORCE=no ERROR='' SAID=no LINE='' BEGUN=no PHASE='' CHECKS=0 FAILED=0 LOG_FROM=1 LOGGER='' SPOILT=()
-readonly RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
+AGAIN='' RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
+# bootkube.sh has one stage open at a time; what runs beside it tells its own.
+[[ -z ${BESIDE:-} ]] || RECORDS="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.json"
 readonly LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 # 3, 4 and 5 stay the terminal while output goes through the log; 9 is the lock.
 exec 3<&0 4>&1 5>&2
@@ -46,14 +52,16 @@ never_after() { # MARKER SCRIPT WHY
 # one service start at the first script, then stage by stage.
 record() { # PHASE [RESULT [LINE MESSAGE]]
   PHASE=$1
-  mkdir --parents "${RECORDS%/*}"
-  [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}"
+  put_on_record "$@" || { PHASE='' && die 1 "${RECORDS} cannot be written to" 'look at the space on its disk'; }
+}
+
+put_on_record() { # PHASE [RESULT [LINE MESSAGE]]
+  mkdir --parents "${RECORDS%/*}" && { [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}"; } || return 1
   if ! with_entry "$@" 2> /dev/null; then
     if ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1; then
-      mv --force "${RECORDS}" "${RECORDS}.torn"
-      echo '[]' > "${RECORDS}"
+      mv --force "${RECORDS}" "${RECORDS}.torn" && echo '[]' > "${RECORDS}" || return 1
     fi
-    with_entry "$@" || die 1 "${RECORDS} cannot be written to" 'look at the space on its disk'
+    with_entry "$@" || return 1
   fi
   mv --force "${RECORDS}.tmp" "${RECORDS}"
 }
@@ -73,7 +81,7 @@ with_entry() { # PHASE [RESULT [LINE MESSAGE]]
     --arg result "${2:-}" --arg errorLine "${3:-}" --arg errorMessage "${4:-}" '
     (map(.phase | select(startswith("service"))) | last) as $service
     | if $service == "service start" then . else . + [{$timestamp, phase: "service start"}] end
-    | . + [{$timestamp, $stage, $phase, $result, $errorLine, $errorMessage}
+    | . + [{$timestamp, stage: (if $phase | startswith("service") then "" else $stage end), $phase, $result, $errorLine, $errorMessage}
            | with_entries(select(.value != ""))]' "${RECORDS}" > "${RECORDS}.tmp"
 }
 
@@ -96,8 +104,20 @@ prepare_directory() {
 }
 
 lock() {
-  exec 9> "${ASSET_DIR}/.bootlab.lock"
-  flock --nonblock 9 || die 1 "another stage script is at work in ${ASSET_DIR}" 'wait until it ends'
+  exec 9> "${ASSET_DIR}/.bootlab${BESIDE:+.${STAGE}}.lock"
+  local other='stage script'
+  [[ -z ${BESIDE:-} ]] || other=${CALL}
+  flock --nonblock 9 || die 1 "another ${other} is at work in ${ASSET_DIR}" 'wait until it ends'
+  [[ -n ${HOST_ROOT} || -n ${BESIDE:-} ]] || without_bootkube
+}
+
+# bootkube.service looks at the lock before it starts, and this looks at
+# bootkube.service once it has the lock: in a race both stand back.
+without_bootkube() {
+  case "$(systemctl show --property=ActiveState --value bootkube.service 2> /dev/null || true)" in
+    active | activating | reloading | deactivating)
+      die 1 'bootkube.service is at work on this node' 'let it end; to go on by hand, see run-bootkube-until.sh' ;;
+  esac
 }
 
 begin() {
@@ -109,7 +129,7 @@ begin() {
   exec > >(trap '' INT TERM HUP && exec 9>&- && exec tee --append --output-error=warn-nopipe "${LOG}") 2>&1
   LOGGER=$! BEGUN=yes
   trap 'LINE="${LINENO} ${FUNCNAME[0]:-main} ${CALL%% *}"' ERR
-  trap 'die 1 interrupted "${CALL} does the whole stage again"' INT TERM HUP
+  trap 'die 1 interrupted "${AGAIN:-${CALL} does the whole stage again}"' INT TERM HUP
   trap finish EXIT
 }
 
@@ -119,17 +139,23 @@ finish() {
   trap - ERR EXIT
   trap '' INT TERM HUP
   set +e
+  tidy_up
   exec >&4 2>&5
   for ((tries = 0; tries < 50; tries++)); do kill -0 "${LOGGER}" 2> /dev/null || break; sleep 0.02; done
   [[ ${BEGUN} == yes && ${status} != 0 ]] || exit "${status}"
   [[ ${status} == [134] ]] || status=1
   [[ -n ${ERROR} ]] || said_in_subshell
-  [[ ${PHASE} != 'stage start' ]] || record 'stage end' failure "${LINE}" "${ERROR:-a command failed}"
+  # In a subshell, for what comes behind it is said in any case.
+  [[ ${PHASE} != 'stage start' ]] || (record 'stage end' failure "${LINE}" "${ERROR:-a command failed}")
   [[ ${SAID} == yes ]] || printf 'error: %s (line %s)\n' "${ERROR:-a command failed}" "${LINE}" >&2
   usual_failures >&2
+  cluster_failures >&2
   printf '  log: %s\n' "${LOG}" >&2
   exit "${status}"
 }
+
+# A stage that leaves something at work behind its back defines this again.
+tidy_up() { :; }
 
 # What die said inside $(…) is in the log and nowhere else.
 said_in_subshell() {
@@ -137,10 +163,19 @@ said_in_subshell() {
   [[ -z ${ERROR} ]] || SAID=yes
 }
 
+# The log of this run without the script's own words, which name failures before
+# there are any: commands, progress, and what checks expect and advise.
+their_words() {
+  tail --lines="+${LOG_FROM}" "${LOG}" | awk '
+    /^  (expected|hint): \|-$/ { own = 1 }
+    /^  (found: \|2-|\.\.\.)$/ { own = 0 }
+    !own && !/^(==> |  \$ |    \| |(not )?ok [0-9]+ - |  hint: )/'
+}
+
 # Said only when the component's own message stands in the log of this run.
 usual_failure() { # MESSAGE CAUSE MEND
-  tail --lines="+${LOG_FROM}" "${LOG}" | grep --invert-match '^  \$ ' | grep --quiet --fixed-strings --regexp="$1" ||
-    return 0
+  # Who finds it reads no further; those before it fail then, and count for nothing.
+  grep --quiet --fixed-strings --regexp="$1" < <(their_words 2> /dev/null) || return 0
   printf '  cause: %s\n  hint: %s\n' "$2" "$3"
 }
 
@@ -181,11 +216,17 @@ options() { # ARGUMENT...
       *) own_option "${option}" || die 2 "unknown option ${option@Q}" "${CALL} --help lists the modes" ;;
     esac
   done
+  own_words
 }
 own_option() { false; }
+own_words() { :; } # a script that cannot do without a word defines this again
+cluster_failures() { :; } # cluster-lib.sh knows some
 
 # A stage that leaves several markers, or none, defines this again.
-marked() { [[ -e ${MARKER} ]]; }
+marked() { [[ -n ${MARKER} && -e ${MARKER} ]]; }
+
+# A stage that doing again would not mend defines this again.
+although_marked() { log "${STAGE} is marked as done, but ${FAILED} of ${CHECKS} checks fail: doing it again"; }
 
 # From the start in the record to the marker. A stage of several records, or
 # one whose failure stops nothing, defines this again.
@@ -196,17 +237,21 @@ whole_stage() {
   refuse_to_spoil
   begin_record
   ((${#SPOILT[@]} == 0)) || run rm --force "${SPOILT[@]}"
-  rm --force "${MARKER}"
-  # What a copy left that was killed, operators would read with the rest.
-  rm --recursive --force {manifests,tls,bootstrap-manifests}/.*bootlab \
-    "${HOST_ROOT}"/etc/kubernetes/{manifests,bootstrap-configs}/.*bootlab "${HOST_ROOT}"/etc/mcc/bootstrap/.*bootlab
+  [[ -z ${MARKER} ]] || rm --force "${MARKER}"
+  [[ -n ${BESIDE:-} ]] || sweep
   do_stage
   CHECKS=0 FAILED=0
   verify
   ((FAILED == 0)) || die 3 "${FAILED} of ${CHECKS} checks fail" 'each says above what it expected and what to do'
-  touch "${MARKER}"
+  [[ -z ${MARKER} ]] || touch "${MARKER}"
   record 'stage end' success
   log "${STAGE} is done${NEXT:+; next: ${NEXT}}"
+}
+
+# What a copy left that was killed, operators would read with the rest.
+sweep() {
+  rm --recursive --force {manifests,tls,bootstrap-manifests}/.*bootlab \
+    "${HOST_ROOT}"/etc/kubernetes/{manifests,bootstrap-configs}/.*bootlab "${HOST_ROOT}"/etc/mcc/bootstrap/.*bootlab
 }
 
 stage_main() {
@@ -224,7 +269,7 @@ stage_main() {
       log "${STAGE} is done already; --verify shows the checks, --force repeats it"
       exit
     fi
-    log "${STAGE} is marked as done, but ${FAILED} of ${CHECKS} checks fail: doing it again"
+    although_marked
   fi
   whole_stage
 }

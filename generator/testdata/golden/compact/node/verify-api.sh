@@ -28,7 +28,7 @@ case " $* " in
     readonly STAGE='resolve-api' CALL='verify-api.sh --resolve' NEXT='render-cco.sh'
     readonly MARKERS=('api-dns-resolved.done' 'api-int-dns-resolved.done') NEEDS=(dig jq flock) ;;
   *)
-    readonly STAGE='verify-api' CALL='verify-api.sh' NEXT=''
+    readonly STAGE='verify-api' CALL='verify-api.sh' NEXT='finish-bootstrap.sh'
     readonly MARKERS=('api-dns-check.done' 'api-int-dns-check.done') NEEDS=(curl jq flock) ;;
 esac
 

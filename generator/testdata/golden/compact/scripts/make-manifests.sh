@@ -528,9 +528,7 @@ new_password() {
 # Everything that manifests are filled in with.
 look_up() {
   local file
-  # OKD takes any pull secret that has the right form; its images are public.
-  pull_secret='{"auths":{"fake":{"auth":"aWQ6cGFzcwo="}}}'
-  [[ -z ${PULL_SECRET_FILE} ]] || pull_secret="$(cat "${PULL_SECRET_FILE}")"
+  pull_secret="$(pull_secret_text)"
   cluster_id="$(jq --raw-output .clusterID metadata.json)"
   infra_id="$(jq --raw-output .infraID metadata.json)"
   root_ca="$(sed 's/^/    /' tls/root-ca.crt)"
@@ -556,6 +554,11 @@ need_pull_secret() {
     'name it as pullSecret in lab.yaml, and save it there; for OCP it comes from the cloud console'
   is_pull_secret < "${PULL_SECRET_FILE}" || die 4 "${PULL_SECRET_FILE} is not a pull secret" \
     'it must be JSON with auths, and in it an auth for each registry'
+}
+
+# OKD takes any pull secret that has the right form; its images are public.
+pull_secret_text() {
+  if [[ -n ${PULL_SECRET_FILE} ]]; then cat "${PULL_SECRET_FILE}"; else echo '{"auths":{"fake":{"auth":"aWQ6cGFzcwo="}}}'; fi
 }
 
 is_pull_secret() {

@@ -284,8 +284,8 @@ certificate_fits() { # NAME SIGNER LIFETIME USAGE SUBJECT NAMES
     sed 's/, /,/g; s/IP Address:/IP:/g; s/:0:0:0:0:0:0:0:1/:::1/
       s/TLS Web Server Authentication/serverAuth/; s/TLS Web Client Authentication/clientAuth/')"
   [[ ${shape} == " $5${SHAPE[$4]}${6:+ ${6// /,}}" ]] || { echo "is${shape}"; return 1; }
-  start="$(sed -n 's/^notBefore=//p' <<< "${facts}")" end="$(sed -n 's/^notAfter=//p' <<< "${facts}")"
-  start="$(date --date="${start}" +%s)" end="$(date --date="${end}" +%s)"
+  start="$(date --date="$(sed -n 's/^notBefore=//p' <<< "${facts}")" +%s)" || return 1
+  end="$(date --date="$(sed -n 's/^notAfter=//p' <<< "${facts}")" +%s)" || return 1
   ((end - start == DAYS[$3] * 86400)) || { echo "lives $((end - start)) seconds, not $3"; return 1; }
   # The stages that follow take less than an hour.
   ((end - $(date +%s) > 3600)) || { echo 'has run out, or does within the hour'; return 1; }

@@ -16,6 +16,8 @@ OUT_DIR="${SCRIPT_DIR%/*}"
 readonly ASSET_DIR="${OUT_DIR}/work/assets"
 readonly HOST_ROOT="${OUT_DIR}/work/host"
 readonly NEXT=''
+# As in the scripts that it calls.
+export LC_ALL=C
 readonly RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
 MODE=run FROM='' UNTIL='' INSIDE=yes FLAGS=() ALL=() EXPECTED=0 NUMBER=0 COUNT=0 FAILED=0
 declare -A CHOSEN=() LEFT=() TOOK=()
@@ -83,7 +85,10 @@ options() { # ARGUMENT...
 read_records() {
   local record seconds
   [[ -s ${RECORDS} ]] || return 0
-  while read -r record seconds; do TOOK[${record}]=${seconds}; done < <(jq --raw-output '
+  while read -r record seconds; do
+    # Arithmetic would take any other word for a program.
+    if [[ ${seconds} =~ ^[1-9][0-9]{0,6}$ && -n ${record} ]]; then TOOK[${record}]=${seconds}; fi
+  done < <(jq --raw-output '
     reduce .[] as $entry ({}; $entry.stage as $stage | ($entry.timestamp | fromdate) as $at
       | if $entry.phase == "stage start" then .began[$stage] = $at
         elif $entry.phase == "stage end" and $entry.result == "success" and .began[$stage]

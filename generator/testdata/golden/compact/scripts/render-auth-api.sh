@@ -76,7 +76,7 @@ do_stage() {
       --payload-version="${VERSION}"
   fi
 
-  # Cluster-bootstrap creates it with the rest.
+  # cluster-bootstrap creates it with the rest.
   copy_files 'auth-api-bootstrap/manifests/*' manifests/
 }
 

@@ -76,12 +76,12 @@ do_stage() {
       --cloud-credential-operator-image="${CLOUD_CREDENTIAL_OPERATOR_IMAGE}"
   fi
 
-  # Cluster-bootstrap creates them with the rest; the directory is missing when
+  # cluster-bootstrap creates them with the rest; the directory is missing when
   # the capability is off.
   if [[ -d cco-bootstrap/manifests ]]; then
     copy_files 'cco-bootstrap/manifests/*' manifests/
   fi
-  # Cluster-bootstrap hands the pod to the kubelet; in mode Manual there is
+  # cluster-bootstrap hands the pod to the kubelet; in mode Manual there is
   # none.
   if [[ -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]]; then
     copy_files 'cco-bootstrap/bootstrap-manifests/*' bootstrap-manifests/

@@ -82,7 +82,7 @@ do_stage() {
   fi
   ((EUID == 0)) || run podman unshare chmod --recursive a+rX cvo-bootstrap
 
-  # Cluster-bootstrap hands bootstrap-manifests/ to the kubelet, and not before.
+  # cluster-bootstrap hands bootstrap-manifests/ to the kubelet, and not before.
   copy_files 'cvo-bootstrap/bootstrap/*' bootstrap-manifests/
   # The ClusterVersion that the installer wrote can only be created after its
   # type.

@@ -107,9 +107,9 @@ do_stage() {
   # The kubelet watches /etc/kubernetes/manifests and starts etcd at this
   # moment; the certificates go first so that it finds them.
   copy_files --recursive 'etcd-bootstrap/etc-kubernetes/*' "${HOST_ROOT}/etc/kubernetes/"
-  # Cluster-bootstrap will create every file in manifests/ once the API answers.
+  # cluster-bootstrap will create every file in manifests/ once the API answers.
   copy_files 'etcd-bootstrap/manifests/*' manifests/
-  # Kube-apiserver's render reads etcd-client.* and etcd-ca-bundle.crt from
+  # kube-apiserver's render reads etcd-client.* and etcd-ca-bundle.crt from
   # tls/, and so does wait-for-etcd.
   copy_files 'etcd-bootstrap/tls/*' tls/
 }

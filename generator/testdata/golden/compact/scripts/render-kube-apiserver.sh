@@ -142,10 +142,10 @@ do_stage() {
   # The pod mounts /etc/kubernetes/bootstrap-configs.
   copy_files kube-apiserver-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"
-  # Cluster-bootstrap hands it to the kubelet when all of the control plane is
+  # cluster-bootstrap hands it to the kubelet when all of the control plane is
   # rendered.
   copy_files 'kube-apiserver-bootstrap/bootstrap-manifests/*' bootstrap-manifests/
-  # Cluster-bootstrap creates them, and the operator in the cluster finds its
+  # cluster-bootstrap creates them, and the operator in the cluster finds its
   # signers.
   copy_files 'kube-apiserver-bootstrap/manifests/*' manifests/
 }

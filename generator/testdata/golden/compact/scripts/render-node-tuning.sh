@@ -72,7 +72,7 @@ do_stage() {
       --asset-output-dir=/assets/node-tuning-bootstrap
   fi
 
-  # Mco-bootstrap takes manifests/ along, and so they reach the first
+  # mco-bootstrap takes manifests/ along, and so they reach the first
   # configuration of a node.
   if [[ -n "$(ls -A node-tuning-bootstrap 2> /dev/null)" ]]; then
     copy_files 'node-tuning-bootstrap/*' manifests/

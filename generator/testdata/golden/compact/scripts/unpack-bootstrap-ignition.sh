@@ -47,12 +47,12 @@ readonly ROOM=.unpack-bootstrap-ignition KEPT=unpack-bootstrap-ignition
 # bootstrap's, or a bomb that swells when it is decompressed.
 readonly LIMIT=$((32 << 20)) MOST_FILES=1000
 # Other stages keep their results under these names.
-readonly RESERVED='api-bootstrap auth-api-bootstrap cco-bootstrap config-bootstrap cvo-bootstrap
-  edited etcd-bootstrap image-references ingress-operator-bootstrap
-  ingress-operator-manifests install-config.yaml kube-apiserver-bootstrap
-  kube-controller-manager-bootstrap kube-scheduler-bootstrap
-  make-manifests.written make-pki mco-bootstrap metadata.json
-  node-tuning-bootstrap release-info tools unpack-bootstrap-ignition'
+readonly RESERVED='.bootkube.done api-bootstrap auth-api-bootstrap cco-bootstrap config-bootstrap
+  cvo-bootstrap edited etcd-bootstrap ignition image-references
+  ingress-operator-bootstrap ingress-operator-manifests install
+  install-config.yaml kube-apiserver-bootstrap kube-controller-manager-bootstrap
+  kube-scheduler-bootstrap make-manifests.written make-pki mco-bootstrap
+  metadata.json node-tuning-bootstrap release-info tools unpack-bootstrap-ignition'
 IGNITION="$(readlink --canonicalize-missing -- "${IGNITION_FILE}")" SIZE=0 COUNT=0 TOPS=()
 
 # How the jq programs below speak of an Ignition config. Every file has a path

@@ -1,0 +1,106 @@
+package scripts
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bootlab/labs"
+)
+
+// scriptAlone is a generated script that a test calls parts of: all of it but its
+// last line, with the asset directory and the root of the host below Dir. Programs
+// that it calls are stand-ins, given as shell by their names; each finds Dir as DIR.
+type scriptAlone struct {
+	Dir  string
+	file string
+}
+
+func newScriptAlone(t *testing.T, place labs.Place, name string, programs map[string]string) *scriptAlone {
+	t.Helper()
+	s := &scriptAlone{Dir: t.TempDir()}
+	lab := filepath.Join(s.Dir, "mylab")
+	for _, args := range [][]string{{"init", lab}, {"generate", lab}} {
+		if _, err := Bootlab(args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.file = filepath.Join(lab, "out", map[labs.Place]string{labs.OnNode: "node", labs.Workstation: "scripts"}[place], name)
+	text, err := os.ReadFile(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.NewReplacer("readonly ASSET_DIR='/opt/openshift'", "readonly ASSET_DIR='"+s.Asset("")+"'",
+		"readonly HOST_ROOT=''", "readonly HOST_ROOT='"+filepath.Join(s.Dir, "host")+"'").Replace(string(text))
+	if place == labs.Workstation {
+		edited = strings.NewReplacer(`ASSET_DIR="${OUT_DIR}/work/assets"`, "ASSET_DIR='"+s.Asset("")+"'").Replace(edited)
+	}
+	if err := os.WriteFile(s.file, []byte(edited), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, program := range programs {
+		s.Put(t, "bin/"+name, "#!/bin/bash\n# stand-in\nDIR="+s.Dir+"\n"+program)
+	}
+	s.Put(t, "assets/.keep", "")
+	return s
+}
+
+// Asset is the path of an asset.
+func (s *scriptAlone) Asset(name string) string { return filepath.Join(s.Dir, "assets", name) }
+
+// Put writes a file below Dir that can be run.
+func (s *scriptAlone) Put(t *testing.T, name, text string) {
+	t.Helper()
+	file := filepath.Join(s.Dir, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read gives the text of a file below Dir, and nothing where there is none.
+func (s *scriptAlone) Read(name string) string {
+	text, _ := os.ReadFile(filepath.Join(s.Dir, name))
+	return string(text)
+}
+
+// Calls runs shell text behind the script's definitions, in the asset directory.
+func (s *scriptAlone) Calls(t *testing.T, text string) Result {
+	t.Helper()
+	script, err := os.ReadFile(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, ended := strings.CutSuffix(strings.TrimRight(string(script), "\n"), `stage_main "$@"`)
+	if !ended {
+		t.Fatalf("%s does not end as stage scripts do", s.file)
+	}
+	file := strings.TrimSuffix(s.file, ".sh") + ".part.sh"
+	if err := os.WriteFile(file, []byte(head+"cd -- \"${ASSET_DIR}\"\n"+text+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return s.run(t, file)
+}
+
+// Run runs the whole script.
+func (s *scriptAlone) Run(t *testing.T, args ...string) Result {
+	t.Helper()
+	return s.run(t, s.file, args...)
+}
+
+func (s *scriptAlone) run(t *testing.T, file string, args ...string) Result {
+	t.Helper()
+	cmd := exec.Command("bash", append([]string{file}, args...)...)
+	cmd.Dir = s.Dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(s.Dir, "bin")+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return Result{Status: cmd.ProcessState.ExitCode(), Out: string(out), All: string(out)}
+}
