@@ -3,6 +3,7 @@ package scripts
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -179,4 +180,13 @@ func (l *Lab) services(tb testing.TB, bootkube string) {
 			finish(tb, l.withSystemctl(tb, "systemctl", "stop", unit+".service"))
 		}
 	})
+}
+
+// withSystemctl prepares a program on the node, which finds the stand-in of
+// systemctl.
+func (l *Lab) withSystemctl(tb testing.TB, words ...string) *exec.Cmd {
+	tb.Helper()
+	cmd := l.inside(words)
+	cmd.Env = append(cmd.Env, l.systemctl(tb))
+	return cmd
 }

@@ -14,15 +14,6 @@ import (
 	"bootlab/test/standin"
 )
 
-// withSystemctl prepares a program on the node, which finds the stand-in of
-// systemctl.
-func (l *Lab) withSystemctl(tb testing.TB, words ...string) *exec.Cmd {
-	tb.Helper()
-	cmd := l.inside(words)
-	cmd.Env = append(cmd.Env, l.systemctl(tb))
-	return cmd
-}
-
 // onNode runs a script of the node where systemctl is the stand-in.
 func (l *Lab) onNode(tb testing.TB, script string, args ...string) Result {
 	tb.Helper()
