@@ -23,9 +23,18 @@ type connection struct {
 func Connect(uri string) (Host, error) {
 	c, err := libvirt.NewConnect(uri)
 	if err != nil {
-		return nil, connectProblem(uri, err)
+		return nil, connectProblem(uri, said(err))
 	}
 	return &connection{c}, nil
+}
+
+// said is what libvirt says, without its numbers.
+func said(err error) error {
+	var e libvirt.Error
+	if errors.As(err, &e) {
+		return errors.New(e.Message)
+	}
+	return err
 }
 
 func (h *connection) Close() error {
