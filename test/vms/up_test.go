@@ -3,6 +3,7 @@
 package vms
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -93,6 +94,43 @@ func TestUpAndDown(t *testing.T) {
 		t.Log(r)
 		if r.Left {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// TestAnIgnitionFileThatWasCutOffIsMadeAgain: a killed upload leaves the
+// beginning of a file, at any length.
+func TestAnIgnitionFileThatWasCutOffIsMadeAgain(t *testing.T) {
+	available(t)
+	lab, dir := smallLab(t, "cutoff")
+	p := provisioner(t, lab, dir, emptyImage(t))
+	quiet := func(string, vms.Thing, bool) {}
+	if err := p.Up(context.Background(), quiet); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Down(context.Background(), quiet) })
+	m := vms.Machines(lab)[0]
+	whole, err := p.Ignition(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, name := vms.LabPool(lab), vms.IgnitionVolume(lab, m.Name)
+	for _, length := range []int{0, 1, len(whole) - 1} {
+		if err := p.Host.RemoveVolume(pool, name); err != nil {
+			t.Fatal(err)
+		}
+		definition, err := vms.IgnitionFile(lab, m).Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Host.MakeVolume(pool, definition, bytes.NewReader(whole[:length]), int64(length), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Up(context.Background(), quiet); err != nil {
+			t.Fatalf("%d bytes: %v", length, err)
+		}
+		if got, err := p.Host.ReadVolume(pool, name, 1<<20); err != nil || !bytes.Equal(got, whole) {
+			t.Errorf("%d bytes became %q, %v", length, got, err)
 		}
 	}
 }
