@@ -297,7 +297,7 @@ func TestWhoWaitsForMastersFailsInItsOwnWords(t *testing.T) {
 	thaw := c.FreezeAPIServer(t)
 	r := l.RunStage(t, clusterStage(t, release, "approve-csrs"))
 	thaw()
-	r.Want(t, 1, "the cluster does not say what is asked of it", "TLS handshake timeout", "cause: The address takes the connection, and then nobody answers")
+	r.Want(t, 1, "the cluster does not say what is asked of it", "TLS handshake timeout", "cause: Somebody takes the connection and says nothing")
 }
 
 // modesOfAsking are those that change nothing.

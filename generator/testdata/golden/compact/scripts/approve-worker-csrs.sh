@@ -239,7 +239,7 @@ judged() {
           bad($machine == null; "the subject is not exactly O=system:nodes and CN=system:node: with the name of one of these machines") end,
         if .signer == "kubernetes.io/kube-apiserver-client-kubelet" then
           # It comes before the Node, so a Node or a certificate of that name belongs to somebody already.
-          bad(.user != "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"; 
+          bad(.user != "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper";
             "not the node-bootstrapper asks; what a node itself renews, the controller manager approves"),
           bad(.groups != ["system:authenticated", "system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator"];
             "the groups are not exactly those of the node-bootstrapper"),
