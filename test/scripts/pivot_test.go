@@ -163,7 +163,7 @@ func TestTheOverridesAreRestored(t *testing.T) {
 			t.Errorf("spec is %s", got)
 		}
 		if l.has(machineConfigStaticPod) {
-			t.Error("the machine config server is still there")
+			t.Error("the Machine Config Server is still there")
 		}
 		allGood(t, l, s)
 		if Last(l.Records(t), s.Bootkube) != "success" {
@@ -174,7 +174,7 @@ func TestTheOverridesAreRestored(t *testing.T) {
 		l.put(t, machineConfigStaticPod, "kind: Pod\n")
 		l.RunStage(t, s).Want(t, 0, "rm --force /etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml", "is done already")
 		if l.has(machineConfigStaticPod) {
-			t.Error("the machine config server is still there")
+			t.Error("the Machine Config Server is still there")
 		}
 	})
 	t.Run("the user's own stay", func(t *testing.T) {

@@ -274,7 +274,7 @@ func TestAskingForTheAPINeedsItsPrograms(t *testing.T) {
 	l := apiNode(t, release)
 	before := l.Snapshot(t)
 	without := func(program string) []string { return []string{l.PathWithout(t, program)} }
-	l.RunWith(t, without("dig"), "verify-api.sh", "--resolve").Want(t, 4, "dig is missing", "apt-get install bind9-dnsutils", "dnf install bind-utils")
+	l.RunWith(t, without("dig"), "verify-api.sh", "--resolve").Want(t, 4, "dig is missing", "it comes with the node's image")
 	l.RunWith(t, without("curl"), "verify-api.sh").Want(t, 4, "curl is missing")
 	l.RunWith(t, without("curl"), "verify-api.sh", "--resolve", "--verify").Want(t, 0)
 	l.RunWith(t, without("dig"), "verify-api.sh", "--verify").Want(t, 0)

@@ -21,7 +21,7 @@ import (
 const lookInside = "test -e /etc/ignition-machine-config-encapsulated.json && echo -n first-boot-; systemctl is-active kubelet.service"
 
 // withCrictl puts a crictl into /root/bin of the node that knows the questions
-// of wait-for-masters.sh and no other, with the log of a machine config server.
+// of wait-for-masters.sh and no other, with the log of a Machine Config Server.
 func (l *Lab) withCrictl(t *testing.T, log string) {
 	t.Helper()
 	dir := l.Asset("/root/bin")
@@ -99,10 +99,10 @@ func TestWhatAMasterDoesBeforeItAsksIsSeenThroughSSH(t *testing.T) {
 	l.onlyLine(t, ".bootlab.known_hosts", 1)
 	look().Want(t, 1, "master-0: ssh lets nobody in: ", "verification failed")
 
-	// Without an agent, and without a machine config server.
+	// Without an agent, and without a Machine Config Server.
 	l.withCrictl(t, "")
 	r := l.RunWith(t, variables[:1], "wait-for-masters.sh", "--timeout=1")
-	r.Want(t, 1, "without an SSH agent", "ssh -A", "no machine config server runs on this node",
+	r.Want(t, 1, "without an SSH agent", "ssh -A", "no Machine Config Server runs on this node",
 		"master-0: port 22 is open, so its configuration has arrived", "master-2: nothing on port 22")
 }
 
