@@ -647,7 +647,7 @@ func TestAStartOfFourSeventeenCountsNodes(t *testing.T) {
 	r := session.Wait(t)
 	r.Want(t, 0, "Master master-1 joined the cluster", "2 masters joined the cluster", "start-bootstrap is done")
 	inOrder(t, r.All, "Waiting for 2 masters to join", "    | With more than one replica", "Sending bootstrap-success event.", "    | The event kube-system/bootstrap-success",
-		"    | A second pass", "Tearing down", "Sending bootstrap-finished event.", "    | The event kube-system/bootstrap-finished")
+		"    | A second pass", "Tearing down", "Sending bootstrap-finished event.", "    | In this release the event comes behind the tear-down")
 	s.isDone(t)
 }
 
