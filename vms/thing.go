@@ -61,13 +61,7 @@ func makeOne(s *State, t Thing, at condition) error {
 	if err := s.note("make", t.Kind, t.Name, "begun"); err != nil {
 		return err
 	}
-	err := bring(t, at)
-	if err == nil {
-		// What libvirt took is looked at again: it takes more than it can do.
-		if at, err = t.look(); err == nil && at != ready {
-			err = fmt.Errorf("it was made, and is %s", at)
-		}
-	}
+	err := bringAndLook(t, at)
 	result := "done"
 	if err != nil {
 		result = err.Error()
@@ -76,6 +70,24 @@ func makeOne(s *State, t Thing, at condition) error {
 		err = noted
 	}
 	return err
+}
+
+// bringAndLook looks again at what libvirt took: it takes more than it can do, and
+// what did not run shows only now that it is half made.
+func bringAndLook(t Thing, at condition) error {
+	for range 2 {
+		if err := bring(t, at); err != nil {
+			return err
+		}
+		var err error
+		if at, err = t.look(); err != nil || at == ready {
+			return err
+		}
+		if at != halfMade {
+			break
+		}
+	}
+	return fmt.Errorf("it was made, and is %s", at)
 }
 
 // bring does the steps from how it stands to ready.

@@ -16,6 +16,7 @@ type part struct {
 	at    condition
 	fails string // the step that does not succeed
 	lies  bool   // what was made or removed is as it was
+	empty bool   // once started, it shows that it is only half made
 	log   *[]string
 }
 
@@ -25,8 +26,12 @@ func (p *part) step(what string, then condition) func() error {
 		if p.fails == what {
 			return errors.New(what + " does not work")
 		}
-		if !p.lies {
-			p.at = then
+		if p.lies {
+			return nil
+		}
+		p.at = then
+		if p.empty && what == "start" {
+			p.at, p.empty = halfMade, false
 		}
 		return nil
 	}
@@ -100,6 +105,19 @@ func TestMakeAllEndsAtWhatDoesNotWork(t *testing.T) {
 		if err == nil || err.Error() != c.says || !slices.Equal(log, c.did) {
 			t.Errorf("it did %v and said %v; want %v and %s", log, err, c.did, c.says)
 		}
+	}
+}
+
+// An up that was killed between defining a pool and starting it leaves one that
+// cannot be looked into before it runs.
+func TestMakeAllMakesAgainWhatShowsHalfMadeOnceStarted(t *testing.T) {
+	var log []string
+	s := newState(t)
+	if err := makeAll(context.Background(), s, parts(&log, &part{name: "a", at: inactive, empty: true}), untold); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"start a", "remove a", "make a", "start a"}; !slices.Equal(log, want) {
+		t.Errorf("it did %v, want %v", log, want)
 	}
 }
 
