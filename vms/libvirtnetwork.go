@@ -1,0 +1,67 @@
+//go:build cgo && libvirt_dlopen
+
+package vms
+
+import (
+	"libvirt.org/go/libvirt"
+)
+
+func (h *connection) Network(name string) (NetworkState, bool, error) {
+	n, err := h.c.LookupNetworkByName(name)
+	if err != nil {
+		there, err := looked(err)
+		return NetworkState{}, there, err
+	}
+	defer n.Free()
+	state, err := networkState(n)
+	return state, err == nil, err
+}
+
+func networkState(n *libvirt.Network) (NetworkState, error) {
+	name, err := n.GetName()
+	if err != nil {
+		return NetworkState{}, err
+	}
+	xml, err := n.GetXMLDesc(0)
+	if err != nil {
+		return NetworkState{}, err
+	}
+	active, err := n.IsActive()
+	return NetworkState{Name: name, XML: xml, Active: active}, err
+}
+
+func (h *connection) Networks() ([]NetworkState, error) {
+	return each(networkState, func(n *libvirt.Network) error { return n.Free() })(h.c.ListAllNetworks(0))
+}
+
+func (h *connection) DefineNetwork(xml string) error {
+	n, err := h.c.NetworkDefineXML(xml)
+	if err != nil {
+		return err
+	}
+	defer n.Free()
+	return n.SetAutostart(false)
+}
+
+func (h *connection) StartNetwork(name string) error {
+	n, err := h.c.LookupNetworkByName(name)
+	if err != nil {
+		return err
+	}
+	defer n.Free()
+	return n.Create()
+}
+
+func (h *connection) RemoveNetwork(name string) error {
+	n, err := h.c.LookupNetworkByName(name)
+	if err != nil {
+		return err
+	}
+	defer n.Free()
+	if active, err := n.IsActive(); err == nil && active {
+		if err := n.Destroy(); err != nil {
+			return err
+		}
+	}
+	return n.Undefine()
+}
