@@ -192,8 +192,11 @@ func (r *renderer) stages(place labs.Place) ([]*scriptData, error) {
 	var out []*scriptData
 	sharing := map[string][]*scriptData{}
 	for i, s := range scripted {
-		following := s.Next
-		if following == "" && !s.Beside {
+		following := ""
+		switch {
+		case len(s.Next) > 0:
+			following = s.Next[0].Text
+		case !s.Beside:
 			following = next(scripted[i+1:])
 		}
 		if following == "" && place == labs.Rehearsal && !s.Aside {

@@ -305,7 +305,7 @@ func (d *scriptData) Typed() string {
 // FollowedBy is the script that comes next, as it is called; empty when what
 // comes next is told in words.
 func (d *scriptData) FollowedBy() string {
-	if d.Stage.Next != "" {
+	if len(d.Stage.Next) > 0 {
 		return ""
 	}
 	return d.Next

@@ -37,7 +37,7 @@ type Stage struct {
 
 	// Next is what follows, where that is not simply the next stage of the order
 	// in the same place.
-	Next string `yaml:"next"`
+	Next []Onward `yaml:"next"`
 
 	// Aside: the stages that follow do not need this one.
 	Aside bool `yaml:"aside"`
@@ -103,6 +103,13 @@ type Stage struct {
 // hands over between a person and bootkube.sh, remove takes away what has done
 // its work.
 var Kinds = []string{"prepare", "copy", "render", "wait", "start", "patch", "check", "brake", "remove"}
+
+// Onward is what follows a stage, in words.
+type Onward struct {
+	Text string `yaml:"text"`
+	Span `yaml:",inline"`
+	When Condition `yaml:"when"`
+}
 
 // Place is where a script runs.
 type Place string
