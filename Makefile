@@ -27,9 +27,9 @@ test: ## test the module bootlab: needs no more than bash
 test-podman: ## run the scripts with podman, machines with libvirt, and look at the site with chromium
 	go -C test test -tags=libvirt_dlopen -count=1 -timeout=85m ./...
 
-# Apart from check: in emulation two guests need an idle machine, or they miss
+# A step of its own: in emulation two guests need both processors, or they miss
 # the limits that systemd sets in them.
-test-guests: ## boot machines that read Ignition, end to end; wants an idle machine
+test-guests: ## boot machines that read Ignition, end to end
 	go -C test test -tags=libvirt_dlopen,guests -run='^TestGuestsReadIgnition$$' -v -count=1 -timeout=30m ./vms
 
 lint: ## look at format and usual mistakes
@@ -48,7 +48,7 @@ compile: ## compile everything, with cgo and libvirt and without
 golden: ## accept what is generated now as right: read the difference with git diff
 	go test ./generator ./vms -update
 
-check: lint compile test test-podman ## all of these, as ./setup test does
+check: lint compile test test-guests test-podman ## all of these, as ./setup test does
 
 bench: ## measure how long generating and the site take, and what the scripts add to podman
 	go test -run=- -bench=. -benchmem ./...
