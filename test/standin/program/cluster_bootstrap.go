@@ -1,21 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -160,47 +154,11 @@ func (b *bootstrapRun) finish() error {
 
 // connect reads the kubeconfig: the API server is known by its CA there, and
 // gets the client's certificate.
-func (b *bootstrapRun) connect() error {
-	data, err := os.ReadFile(filepath.Join(b.dir, "auth/kubeconfig-loopback"))
-	if err != nil {
-		return err
+func (b *bootstrapRun) connect() (err error) {
+	if b.host, b.client, err = loadKubeconfig(filepath.Join(b.dir, "auth/kubeconfig-loopback")); err == nil {
+		b.client.Timeout = 32 * time.Second
 	}
-	var config struct {
-		Clusters []struct {
-			Cluster struct {
-				Server string
-				CA     string `yaml:"certificate-authority-data"`
-			}
-		}
-		Users []struct {
-			User struct {
-				Certificate string `yaml:"client-certificate-data"`
-				Key         string `yaml:"client-key-data"`
-			}
-		}
-	}
-	if err := yaml.Unmarshal(data, &config); err != nil {
-		return err
-	}
-	if len(config.Clusters) != 1 || len(config.Users) != 1 {
-		refuse("the kubeconfig has %d clusters and %d users", len(config.Clusters), len(config.Users))
-	}
-	pem := func(text string) []byte {
-		out, err := base64.StdEncoding.DecodeString(text)
-		must(err)
-		return out
-	}
-	user, roots := config.Users[0].User, x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem(config.Clusters[0].Cluster.CA))
-	pair, err := tls.X509KeyPair(pem(user.Certificate), pem(user.Key))
-	if err != nil {
-		return err
-	}
-	b.host = config.Clusters[0].Cluster.Server
-	b.client = &http.Client{Timeout: 32 * time.Second, Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}},
-	}}
-	return nil
+	return err
 }
 
 // manyMasters reads the number of replicas.
@@ -511,190 +469,6 @@ func (b *bootstrapRun) revisions(plural string) (reason string, enough bool) {
 	return plural + "/cluster NodeStatuses: " + nodes, available >= 2
 }
 
-// createInBackground creates what is in manifests/. A file that is no object
-// ends everything.
-func (b *bootstrapRun) createInBackground(ctx context.Context, cancel func()) *sync.WaitGroup {
-	var done sync.WaitGroup
-	done.Add(1)
-	go func() {
-		defer done.Done()
-		if err := b.createAll(ctx); err != nil && ctx.Err() == nil {
-			say("Assert creation failed: %v\n", err)
-			cancel()
-		}
-	}()
-	return &done
-}
-
-// createAll tries again and again until every file is there.
-func (b *bootstrapRun) createAll(ctx context.Context) error {
-	left, err := readAssets(filepath.Join(b.dir, "manifests"))
-	if err != nil {
-		return err
-	}
-	round := 0
-	return poll(ctx, 200*time.Millisecond, func() bool {
-		round++
-		types := map[string]map[string]resourceType{}
-		failures := map[string]string{}
-		for _, file := range slices.Sorted(maps.Keys(left)) {
-			if ctx.Err() != nil {
-				return false
-			}
-			failure, err := b.create(file, left[file], types)
-			if err != nil {
-				fmt.Fprintf(os.Stderr, "[#%d] failed to fetch discovery: %v\n", round, err)
-				return false
-			}
-			if failure != "" {
-				failures[file] = failure
-			} else {
-				delete(left, file)
-			}
-		}
-		if len(failures) > 0 {
-			fmt.Fprintf(os.Stderr, "[#%d] failed to create some manifests:\n", round)
-		}
-		for _, file := range slices.Sorted(maps.Keys(failures)) {
-			fmt.Fprintf(os.Stderr, "%q: %s\n", file, failures[file])
-		}
-		return len(left) == 0
-	})
-}
-
-// object is an object of any type.
-type object map[string]any
-
-func (o object) text(path ...string) string {
-	var v any = map[string]any(o)
-	for _, key := range path {
-		m, _ := v.(map[string]any)
-		v = m[key]
-	}
-	s, _ := v.(string)
-	return s
-}
-
-// readAssets reads every file, whatever its name, as one object; of several
-// documents the first counts.
-func readAssets(dir string) (map[string]object, error) {
-	found, failures := map[string]object{}, []string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		var all map[string]any
-		err = yaml.Unmarshal(data, &all)
-		o := object(all)
-		switch {
-		case err != nil:
-			failures = append(failures, fmt.Sprintf("%q: unable to convert asset %q from YAML to JSON: %v", name, name, err))
-		case o.text("kind") == "":
-			data, _ := json.Marshal(o)
-			failures = append(failures, fmt.Sprintf("%q: unable to decode asset %q: Object 'Kind' is missing in '%s'", name, name, data))
-		case o["items"] != nil:
-			failures = append(failures, fmt.Sprintf("%q: unable to convert asset %q to unstructured", name, name))
-		}
-		found[name] = o
-		return nil
-	})
-	if err == nil && len(failures) > 0 {
-		err = fmt.Errorf("failed to load some manifests:\n%s", strings.Join(failures, "\n"))
-	}
-	return found, err
-}
-
-// resourceType is how objects of a kind are addressed.
-type resourceType struct {
-	Name, Kind string
-	Namespaced bool
-}
-
-// typesOf asks which kinds a version of a group has, once for each.
-func (b *bootstrapRun) typesOf(version string, known map[string]map[string]resourceType) (map[string]resourceType, error) {
-	if known[version] != nil {
-		return known[version], nil
-	}
-	path := "/apis/" + version
-	if !strings.Contains(version, "/") {
-		path = "/api/" + version
-	}
-	var list struct{ Resources []resourceType }
-	var answer *answerError
-	if err := b.get(path, &list); err != nil && !(errors.As(err, &answer) && answer.status == http.StatusNotFound) {
-		return nil, err
-	}
-	known[version] = map[string]resourceType{}
-	for _, r := range list.Resources {
-		if !strings.Contains(r.Name, "/") {
-			known[version][r.Kind] = r
-		}
-	}
-	return known[version], nil
-}
-
-// create creates one object unless it is there; an error means that nothing can
-// be asked.
-func (b *bootstrapRun) create(file string, o object, known map[string]map[string]resourceType) (failure string, err error) {
-	version, kind := o.text("apiVersion"), o.text("kind")
-	types, err := b.typesOf(version, known)
-	if err != nil {
-		return "", err
-	}
-	t, there := types[kind]
-	if !there {
-		return fmt.Sprintf("unable to get REST mapping for %q: no matches for kind %q in version %q", file, kind, version), nil
-	}
-	group, number, grouped := strings.Cut(version, "/")
-	path := "/apis/" + version
-	if !grouped {
-		path, group, number = "/api/"+version, "", version
-	}
-	name, namespace := o.text("metadata", "name"), o.text("metadata", "namespace")
-	if t.Namespaced {
-		path += "/namespaces/" + namespace
-	}
-	path += "/" + t.Name
-	what := fmt.Sprintf("%s.%s.%s/%s -n %s", t.Name, number, group, name, namespace)
-	return b.createAt(path, name, file, what, o), nil
-}
-
-func (b *bootstrapRun) createAt(path, name, file, what string, o object) (failure string) {
-	found := object{}
-	err := b.get(path+"/"+name, &found)
-	var answer *answerError
-	switch {
-	case err == nil:
-		fmt.Fprintf(os.Stderr, "Skipped %q %s as it already exists\n", file, what)
-	case !errors.As(err, &answer) || answer.status != http.StatusNotFound:
-		fmt.Fprintf(os.Stderr, "Failed to get %q %s: %v\n", file, what, err)
-		return fmt.Sprintf("failed to get %s: %v", what, err)
-	default:
-		if err := b.send(http.MethodPost, path, o, &found); err != nil {
-			fmt.Fprintf(os.Stderr, "Failed to create %q %s: %v\n", file, what, err)
-			return fmt.Sprintf("failed to create %s: %v", what, err)
-		}
-		fmt.Fprintf(os.Stderr, "Created %q %s\n", file, what)
-	}
-	if o["status"] == nil || found["status"] != nil {
-		return ""
-	}
-	found["status"] = o["status"]
-	switch err := b.send(http.MethodPut, path+"/"+name+"/status", found, &found); {
-	case err == nil:
-		fmt.Fprintf(os.Stderr, "Updated status for %q %s\n", file, what)
-	case !errors.As(err, &answer) || answer.status != http.StatusNotFound:
-		fmt.Fprintf(os.Stderr, "Failed to update status for the %q %s: %v\n", file, what, err)
-		return fmt.Sprintf("failed to update status for %s: %v", what, err)
-	}
-	return ""
-}
-
 // event creates one of the two events; that it is there is no error.
 func (b *bootstrapRun) event(name string) error {
 	now := time.Now().UTC().Format(time.RFC3339)
@@ -708,51 +482,4 @@ func (b *bootstrapRun) event(name string) error {
 		return nil
 	}
 	return err
-}
-
-// answerError is an answer that says no, in the words of the API server.
-type answerError struct {
-	status  int
-	message string
-}
-
-func (e *answerError) Error() string { return e.message }
-
-func (b *bootstrapRun) get(path string, into any) error {
-	return b.send(http.MethodGet, path, nil, into)
-}
-
-func (b *bootstrapRun) send(method, path string, body, into any) error {
-	var data []byte
-	if o, is := body.(object); is {
-		var err error
-		if data, err = json.Marshal(o); err != nil {
-			return err
-		}
-	}
-	request, err := http.NewRequest(method, localAPI+path, bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := b.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode >= 300 {
-		var status struct{ Message string }
-		if json.Unmarshal(answer, &status) != nil || status.Message == "" {
-			status.Message = strings.TrimSpace(string(answer))
-		}
-		return &answerError{response.StatusCode, status.Message}
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(answer, into)
 }
