@@ -1,0 +1,360 @@
+package labs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Diagnosis is what there is to be known about bootstraps that hang: what to
+// look at, in which order, and which causes show how. gather collects exactly
+// the evidence that diagnose judges.
+type Diagnosis struct {
+	Evidence []*Evidence
+	// Layers in the order of the walk, from what everything stands on upwards.
+	Layers []*Layer
+	// Plan is what it was cut to by [Diagnosis.For]; nil for the whole of it.
+	Plan *Plan
+}
+
+// Evidence that diagnose reads for $records, $failed and Says, beside
+// SERVICE-journal of the installer's services.
+const (
+	EvidenceRecords = "records"    // the progress records, behind lines "==> FILE"
+	EvidenceLogs    = "stage-logs" // what the stage scripts printed, behind lines "==> FILE"
+	// The same of the scripts that run on the workstation, in a lab with machines.
+	EvidenceRecordsHere = "workstation-records"
+	EvidenceLogsHere    = "workstation-stage-logs"
+)
+
+// Where evidence is to be had.
+const (
+	OnBootstrap = "bootstrap" // the bootstrap node
+	OnMasters   = "masters"   // each control plane node that can be reached
+	OnCluster   = "cluster"   // the API, by oc: on the bootstrap node, else on the workstation
+	OnHere      = "here"      // the workstation: where the learner sits and the load balancer runs
+)
+
+// Forms of evidence.
+const (
+	TextForm         = "text"
+	JSONForm         = "json"         // one JSON document, or several behind each other
+	CertificatesForm = "certificates" // PEM behind lines "==> FILE"; read as a list of certificates
+)
+
+// Evidence is one thing to look at: how it is had from a live machine, and where
+// it stands in a bundle. The layout of bundles is that of openshift-install
+// gather bootstrap (openshift/installer installer-gather.sh), so that either
+// reads the other's.
+type Evidence struct {
+	ID    string `yaml:"id"`
+	Title string `yaml:"title"` // what it is, as "the journal of bootkube.service"
+	On    string `yaml:"on"`    // one of the On constants
+	Form  string `yaml:"form"`  // one of the forms; text unless told
+	// Run is a line of bash that prints it, as root on a node. It may use
+	// $ASSET_DIR, $HOST_ROOT (empty on a node), on the workstation $WORK_DIR (the
+	// lab's out/work), and the settings of the lab that [Lab.Settings] names. It
+	// changes nothing.
+	Run string `yaml:"run"`
+	// Rehearsal is the line for a rehearsal, where there is no node; empty where
+	// a rehearsal has nothing of the kind, "same" where it is Run.
+	Rehearsal string `yaml:"rehearsal"`
+	// File is its place in a bundle; for On masters below control-plane/ADDRESS.
+	File string `yaml:"file"`
+	// Also are other places (patterns of path.Match, ** not known) where bundles
+	// of openshift-install have it; several files are put behind each other,
+	// each with a line "==> FILE" before it.
+	Also    []string `yaml:"also"`
+	Limit   int      `yaml:"limit"`   // KiB that are kept, the last ones; 2048 unless told
+	Seconds int      `yaml:"seconds"` // after which it is given up; 20 unless told
+	Source  string   `yaml:"source"`
+	Span    `yaml:",inline"`
+	When    Condition `yaml:"when"`
+}
+
+// Timeout is how long collecting may take.
+func (e *Evidence) Timeout() time.Duration { return time.Duration(e.Seconds) * time.Second }
+
+// Layer is one question of the walk, with the causes that make its answer no.
+type Layer struct {
+	ID    string `yaml:"id"`
+	Title string `yaml:"title"`
+	Ask   string `yaml:"ask"`  // "Is the release image there?"
+	Why   string `yaml:"why"`  // why nothing further can work without it
+	Page  string `yaml:"page"` // stage or chapter of the guide that explains it
+	// Rehearsal: the layer is walked in a rehearsal too.
+	Rehearsal bool `yaml:"rehearsal"`
+	// Good is what proves that all is well; one of them is enough. Then none of its
+	// symptoms is tried. A layer without it is passed when no symptom is proven,
+	// and Begun, if it is there, does not hold.
+	Good []Proof `yaml:"good"`
+	// Begun proves that the layer had its turn and should be good by now: without
+	// it nothing is wrong yet, and the walk ends with "not reached yet". Empty: it
+	// always had.
+	Begun []Proof `yaml:"begun"`
+	// Evidence is what is first looked at here.
+	Evidence []*Evidence `yaml:"evidence"`
+	// Stages are those whose usual failures (see [Failure]) are symptoms of this
+	// layer too, behind its own. They are told once, in the stage's data.
+	Stages   []string  `yaml:"stages"`
+	Symptoms []Symptom `yaml:"symptoms"`
+	Span     `yaml:",inline"`
+	When     Condition `yaml:"when"`
+}
+
+// Symptom is one cause: what a learner sees, what proves it, what to do.
+type Symptom struct {
+	ID    string `yaml:"id"`
+	Title string `yaml:"title"`
+	// Seen is what shows it first: a message, a hanging stage.
+	Seen  string  `yaml:"seen"`
+	Cause string  `yaml:"cause"`
+	Proof []Proof `yaml:"proof"` // all of them
+	// Unless: one of them takes the proof back.
+	Unless []Proof `yaml:"unless"`
+	// Command is what a person runs to see the proof with their own eyes.
+	Command string `yaml:"command"`
+	Mend    string `yaml:"mend"`
+	Stage   string `yaml:"stage"` // the stage it strikes; empty if none
+	// Warning: told beside whatever else is found, and never ends the walk.
+	Warning bool   `yaml:"warning"`
+	Source  string `yaml:"source"`
+	Span    `yaml:",inline"`
+	When    Condition `yaml:"when"`
+}
+
+// Proof is one observation. Exactly one of Matches, JQ, Fails, Silent and Says
+// is set.
+type Proof struct {
+	Evidence string `yaml:"evidence"`
+	// Matches is a regular expression (RE2) that a line of the text matches;
+	// those lines are what is shown.
+	Matches string `yaml:"matches"`
+	// JQ is a jq program over the evidence: the JSON document, the list of
+	// certificates, or for text the text. It gets
+	//
+	//	$lab      see [Lab.Settings]
+	//	$now      seconds since 1970, when the evidence was collected
+	//	$e        all evidence by id, on masters by node: {had, status, error, value}
+	//	$records  the progress records by service, without .json: lists of entries
+	//	$failed   what failed when it was last tried: [{service, stage, script,
+	//	          message, lines}], lines being what that last try printed
+	//	$stages   the plan's stages: [{id, kind, record, marker, script, needs: [{file, stage, why}]}]
+	//
+	// What it yields is shown; nothing, null or false proves nothing.
+	JQ string `yaml:"jq"`
+	// Fails: the command ended with another status than 0, and its complaint
+	// matches this regular expression.
+	Fails string `yaml:"fails"`
+	// Silent: it was asked for, with status 0, and there is nothing.
+	Silent bool `yaml:"silent"`
+	// Says: a line that Stage (its name in the records; empty is any) printed
+	// when it was last tried, and failed, matches this regular expression.
+	Says  string `yaml:"says"`
+	Stage string `yaml:"stage"`
+}
+
+// diagnosisIndex is labs/data/symptoms/index.yaml.
+type diagnosisIndex struct {
+	Walk     []string    `yaml:"walk"`
+	Evidence []*Evidence `yaml:"evidence"`
+}
+
+// BuiltinDiagnosis reads the diagnosis that bootlab carries, once in a process.
+// It panics if that data is malformed, which the package's tests rule out.
+var BuiltinDiagnosis = sync.OnceValue(func() *Diagnosis {
+	sub, err := fs.Sub(Data, "data/symptoms")
+	if err != nil {
+		panic(err)
+	}
+	d, err := LoadDiagnosis(sub)
+	if err != nil {
+		panic(err)
+	}
+	return d
+})
+
+// LoadDiagnosis reads index.yaml and the layers that it names. All problems of
+// all files are reported together, as [Problems].
+func LoadDiagnosis(fsys fs.FS) (*Diagnosis, error) {
+	index := &diagnosisIndex{}
+	problems := readYAML(fsys, "index.yaml", index)
+	d := &Diagnosis{Evidence: index.Evidence}
+	for _, id := range index.Walk {
+		s := &Layer{}
+		problems = append(problems, readYAML(fsys, id+".yaml", s)...)
+		d.Layers = append(d.Layers, s)
+		d.Evidence = append(d.Evidence, s.Evidence...)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	for _, e := range d.Evidence {
+		e.fill()
+	}
+	return d, nil
+}
+
+// fill puts in what is not told.
+func (e *Evidence) fill() {
+	if e.Form == "" {
+		e.Form = TextForm
+	}
+	if e.Rehearsal == "same" {
+		e.Rehearsal = e.Run
+	}
+	if e.Limit == 0 {
+		e.Limit = 2048
+	}
+	if e.Seconds == 0 {
+		e.Seconds = 20
+	}
+}
+
+// For is the part of a diagnosis that concerns a plan's release and lab.
+func (d *Diagnosis) For(p *Plan) *Diagnosis {
+	keep := func(sp Span, when Condition) bool { return sp.Holds(p.Release.ID) && when.possible(p.Lab) }
+	out := &Diagnosis{Plan: p}
+	for _, e := range d.Evidence {
+		if keep(e.Span, e.When) {
+			out.Evidence = append(out.Evidence, e)
+		}
+	}
+	for _, s := range d.Layers {
+		if !keep(s.Span, s.When) {
+			continue
+		}
+		mine := *s
+		mine.Symptoms = nil
+		for _, sy := range s.Symptoms {
+			if keep(sy.Span, sy.When) {
+				mine.Symptoms = append(mine.Symptoms, sy)
+			}
+		}
+		mine.Symptoms = append(mine.Symptoms, p.failures(s.Stages)...)
+		out.Layers = append(out.Layers, &mine)
+	}
+	return out
+}
+
+// failures makes symptoms of the usual failures of stages, in the plan's order.
+func (p *Plan) failures(ids []string) []Symptom {
+	var all []Symptom
+	for _, s := range p.Stages {
+		if !slices.Contains(ids, s.ID) {
+			continue
+		}
+		for _, f := range s.Failures {
+			all = append(all, s.symptom(f))
+		}
+	}
+	return all
+}
+
+// symptom is a usual failure of the stage: its message stands in what the stage
+// printed when it was last tried, and the record says that this failed.
+func (s *Stage) symptom(f Failure) Symptom {
+	source := f.Source
+	if source == "" {
+		source = s.Source
+	}
+	see := "less /var/log/openshift/bootlab/" + s.ID + ".log    # below out/work/host in a rehearsal"
+	if s.Bootkube != "" {
+		see += "\njournalctl -u bootkube    # on the bootstrap node, when bootkube.sh did it"
+	}
+	return Symptom{ID: s.ID + "/" + f.ID, Title: s.ID + " failed: " + f.Message, Seen: f.Message, Cause: f.Cause,
+		Proof:   []Proof{{Evidence: EvidenceRecords, Says: regexp.QuoteMeta(f.Message), Stage: s.RecordName()}},
+		Command: see, Mend: f.Mend, Stage: s.ID, Source: source}
+}
+
+// Find returns the evidence of that id; nil if there is none.
+func (d *Diagnosis) Find(id string) *Evidence {
+	for _, e := range d.Evidence {
+		if e.ID == id {
+			return e
+		}
+	}
+	return nil
+}
+
+// Validate says what is wrong with a diagnosis: ids given twice, texts that are
+// missing, proofs of evidence that does not exist. It joins all it finds.
+func (d *Diagnosis) Validate(c *Catalog) error {
+	var errs []error
+	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	seen := map[string]bool{}
+	once := func(kind, id string) {
+		if seen[kind+id] || id == "" {
+			complain("%s %q stands twice, or has no name", kind, id)
+		}
+		seen[kind+id] = true
+	}
+	for _, e := range d.Evidence {
+		once("evidence ", e.ID)
+		e.validate(complain)
+	}
+	for _, s := range d.Layers {
+		once("layer ", s.ID)
+		d.validateProofs("layer "+s.ID, complain, s.Good, s.Begun)
+		if s.Title == "" || s.Ask == "" || s.Why == "" {
+			complain("layer %s: title, ask and why are required", s.ID)
+		}
+		for _, id := range s.Stages {
+			once("failures of stage ", id)
+			if c.Stage(id) == nil {
+				complain("layer %s: %q is no stage", s.ID, id)
+			}
+		}
+		for i := range s.Symptoms {
+			sy := &s.Symptoms[i]
+			once("symptom ", sy.ID)
+			d.validateProofs("symptom "+sy.ID, complain, sy.Proof, sy.Unless)
+			if sy.Title == "" || sy.Seen == "" || sy.Cause == "" || sy.Command == "" || sy.Mend == "" || sy.Source == "" || len(sy.Proof) == 0 {
+				complain("symptom %s: title, seen, cause, proof, command, mend and source are required", sy.ID)
+			}
+			if sy.Stage != "" && c.Stage(sy.Stage) == nil {
+				complain("symptom %s: %q is no stage", sy.ID, sy.Stage)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (e *Evidence) validate(complain func(string, ...any)) {
+	if e.Title == "" || e.File == "" || e.Source == "" || e.Run == "" {
+		complain("evidence %s: title, run, file and source are required", e.ID)
+	}
+	switch e.On {
+	case OnBootstrap, OnMasters, OnCluster, OnHere:
+	default:
+		complain("evidence %s: on is %q", e.ID, e.On)
+	}
+	switch e.Form {
+	case TextForm, JSONForm, CertificatesForm:
+	default:
+		complain("evidence %s: form is %q", e.ID, e.Form)
+	}
+}
+
+func (d *Diagnosis) validateProofs(of string, complain func(string, ...any), lists ...[]Proof) {
+	for _, list := range lists {
+		for _, p := range list {
+			ways := 0
+			for _, set := range []bool{p.Matches != "", p.JQ != "", p.Fails != "", p.Silent, p.Says != ""} {
+				if set {
+					ways++
+				}
+			}
+			if ways != 1 {
+				complain("%s: a proof has exactly one of matches, jq, fails, silent and says", of)
+			}
+			if d.Find(p.Evidence) == nil {
+				complain("%s: there is no evidence %q", of, p.Evidence)
+			}
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Bundle is what somebody kept of machines: a directory or an archive, of
+// bootlab gather or of openshift-install gather bootstrap (log-bundle-ID.tar.gz).
+// It may come from anywhere: nothing in it is believed, and nothing runs.
+type Bundle struct {
+	// Path is the file or directory that it was opened from.
+	Path string
+	// Index is the bundle's own; nil in one of the installer.
+	Index *Index
+	// Notes say what was left out or cut in reading it, and why.
+	Notes []string
+	// Torn: the archive ends before its end. What came whole is used.
+	Torn bool
+
+	root *os.Root
+	temp string // the directory that it was unpacked to; empty for a directory
+	fsys fs.FS
+}
+
+// limits of what an archive may make of this machine.
+type limits struct {
+	total   int64 // bytes that are unpacked
+	file    int64 // bytes that are kept of a file, the last ones
+	entries int   // files and directories
+	path    int   // bytes of a path
+}
+
+// bundleLimits: the installer's bundles are some 100 MiB when unpacked.
+var bundleLimits = limits{total: 2 << 30, file: 256 << 20, entries: 200_000, path: 1024}
+
+// OpenBundle opens a directory, or unpacks a .tar or .tar.gz into a private
+// directory that [Bundle.Close] removes. Errors say what the file is not; what
+// is only damaged or too much is told in Notes.
+func OpenBundle(path string) (*Bundle, error) { return openBundle(path, bundleLimits) }
+
+func openBundle(path string, most limits) (*Bundle, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{Path: path}
+	dir := path
+	switch {
+	case info.IsDir():
+	case info.Mode().IsRegular():
+		if dir, err = os.MkdirTemp("", "bootlab-bundle-"); err != nil {
+			return nil, err
+		}
+		b.temp = dir
+	default:
+		return nil, fmt.Errorf("%s is neither a directory nor a file", path)
+	}
+	if err := b.open(dir, most); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
+}
+
+func (b *Bundle) open(dir string, most limits) (err error) {
+	if b.root, err = os.OpenRoot(dir); err != nil {
+		return err
+	}
+	if b.temp != "" {
+		u := &unpacking{root: b.root, most: most}
+		if err := u.unpack(b.Path); err != nil {
+			return err
+		}
+		b.Notes, b.Torn = u.notes(), u.torn
+	}
+	if b.fsys, err = b.inside(); err != nil {
+		return err
+	}
+	if b.Index, err = readIndex(b.fsys); err != nil {
+		b.Notes = append(b.Notes, err.Error()+"; the bundle is read as one of the installer")
+	}
+	return nil
+}
+
+// Close removes what was unpacked.
+func (b *Bundle) Close() error {
+	var errs []error
+	if b.root != nil {
+		errs = append(errs, b.root.Close())
+	}
+	if b.temp != "" {
+		errs = append(errs, os.RemoveAll(b.temp))
+	}
+	return errors.Join(errs...)
+}
+
+// FS is the bundle, rooted inside its folder log-bundle-ID. No link leads out of
+// it, and what is neither file nor directory cannot be opened.
+func (b *Bundle) FS() fs.FS { return b.fsys }
+
+// Rehearsal says whether it is of a lab without machines. Only bootlab makes
+// such bundles.
+func (b *Bundle) Rehearsal() bool { return b.Index != nil && b.Index.Rehearsal }
+
+// places that a bundle has at least one of, whoever made it.
+var bundlePlaces = []string{"bootstrap", "control-plane", "rendered-assets", "resources", "bootlab", "log-bundle-bootstrap"}
+
+// inside finds the folder in which the bundle is: the one given, or the only one
+// in it that is a bundle.
+func (b *Bundle) inside() (fs.FS, error) {
+	top := rooted{b.root}
+	if isBundle(top) {
+		return top, nil
+	}
+	entries, err := fs.ReadDir(top, ".")
+	if err != nil {
+		return nil, err
+	}
+	var found []fs.FS
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if sub, err := fs.Sub(top, e.Name()); err == nil && isBundle(sub) {
+			found = append(found, sub)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, errors.New("this is no log bundle: it has none of " + strings.Join(bundlePlaces, "/, ") + "/")
+	}
+	return nil, errors.New("there are several log bundles in it; give one of them")
+}
+
+func isBundle(fsys fs.FS) bool {
+	for _, place := range bundlePlaces {
+		if info, err := fs.Stat(fsys, place); err == nil && info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+var bundleTime = regexp.MustCompile(`log-bundle-([0-9]{14})`)
+
+// Time is when it was collected: from the index, else from the name that the
+// installer gives its bundles (log-bundle-YYYYMMDDhhmmss, the local time of the
+// workstation, taken as this machine's), else that of the newest file in it.
+func (b *Bundle) Time() time.Time {
+	if b.Index != nil {
+		return b.Index.Ended
+	}
+	names := []string{filepath.Base(b.Path)}
+	if entries, err := fs.ReadDir(rooted{b.root}, "."); err == nil {
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+	}
+	for _, name := range names {
+		if m := bundleTime.FindStringSubmatch(name); m != nil {
+			if t, err := time.ParseInLocation("20060102150405", m[1], time.Local); err == nil {
+				return t.UTC()
+			}
+		}
+	}
+	return newest(b.fsys)
+}
+
+func newest(fsys fs.FS) time.Time {
+	var last time.Time
+	fs.WalkDir(fsys, ".", func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+		return nil
+	})
+	return last.UTC()
+}
+
+// rooted is a directory out of which no link leads, and whose pipes and devices
+// are not opened: that might wait for ever.
+type rooted struct{ root *os.Root }
+
+func (r rooted) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	info, err := r.root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("it is no file")}
+	}
+	return r.root.Open(name)
+}
+
+// Stat looks without opening.
+func (r rooted) Stat(name string) (fs.FileInfo, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrInvalid}
+	}
+	return r.root.Stat(name)
+}
+
+// match is fs.Glob, but for directories that cannot be read, in a sure order.
+func match(fsys fs.FS, pattern string) []string {
+	names, _ := fs.Glob(fsys, pattern)
+	sort.Strings(names)
+	return names
+}

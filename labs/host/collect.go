@@ -1,0 +1,168 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"bootlab/labs"
+)
+
+// asked is a machine and the evidence that it is asked for, in order.
+type asked struct {
+	host    Host
+	node    string // for Found
+	why     string // why there is no host
+	lines   []*labs.Evidence
+	options string // what the place adds to the settings
+}
+
+// Collect asks the machines for evidence, all machines at once and each for one
+// thing after the other. It never fails: what could not be had says why. A
+// machine that cannot be reached, or hangs, is not asked again. told, which may be
+// nil, hears of each thing as it comes.
+func (p *Places) Collect(ctx context.Context, lab *labs.Lab, all []*labs.Evidence, told func(Found)) []Found {
+	groups := p.groups(ctx, lab, all)
+	results := make([][]Found, len(groups))
+	var wait sync.WaitGroup
+	var one sync.Mutex
+	for i, g := range groups {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			preamble := p.Preamble(lab) + g.options
+			results[i] = p.ask(ctx, g, preamble, func(f Found) {
+				if told != nil {
+					one.Lock()
+					defer one.Unlock()
+					told(f)
+				}
+			})
+		}()
+	}
+	wait.Wait()
+	return inOrder(all, slices.Concat(results...))
+}
+
+// Why a rehearsal has none of what only machines have: nothing is wrong with it.
+const (
+	NotInRehearsal = "a rehearsal has none"
+	NoMachines     = "the lab has no machines: this is a rehearsal"
+	NoAPI          = "there is no way to the cluster's API"
+)
+
+// inOrder puts what was found into the order of the evidence, and of the nodes.
+func inOrder(all []*labs.Evidence, found []Found) []Found {
+	place := map[*labs.Evidence]int{}
+	for i, e := range all {
+		place[e] = i
+	}
+	slices.SortStableFunc(found, func(a, b Found) int { return place[a.Evidence] - place[b.Evidence] })
+	return found
+}
+
+func (p *Places) groups(ctx context.Context, lab *labs.Lab, all []*labs.Evidence) []asked {
+	on := map[string][]*labs.Evidence{}
+	for _, e := range all {
+		on[e.On] = append(on[e.On], e)
+	}
+	groups := []asked{
+		{host: p.Here, why: "a bundle has no workstation", lines: on[labs.OnHere], options: p.hereOptions()},
+	}
+	bootstrap := p.Bootstrap
+	if p.Rehearsal {
+		bootstrap = p.Here
+	}
+	groups = append(groups, asked{host: bootstrap, why: NoMachines, lines: on[labs.OnBootstrap]})
+	for _, name := range slices.Sorted(maps.Keys(p.Masters)) {
+		groups = append(groups, asked{host: p.Masters[name], node: name, lines: on[labs.OnMasters]})
+	}
+	return append(groups, p.clusterGroup(ctx, on[labs.OnCluster]))
+}
+
+// On a bootstrap node the API is asked by the way that does not need the load
+// balancer (openshift/installer bootstrap-cluster-gather.sh takes the loopback
+// kubeconfig too); after the node is gone, from here.
+const nodeOptions = `oc() { command oc --kubeconfig="${ASSET_DIR}/auth/kubeconfig-loopback" --request-timeout=5s "$@"; }
+`
+
+func (p *Places) hereOptions() string {
+	oc := "command oc"
+	if p.OC != "" {
+		oc = quote(p.OC)
+	}
+	return "oc() { " + oc + " --kubeconfig=" + quote(p.Kubeconfig) + " --request-timeout=5s \"$@\"; }\n"
+}
+
+func (p *Places) clusterGroup(ctx context.Context, lines []*labs.Evidence) asked {
+	g := asked{lines: lines, why: NoAPI}
+	switch {
+	case p.Rehearsal || len(lines) == 0:
+	case p.Bootstrap != nil && reaches(ctx, p.Bootstrap):
+		g.host, g.options = p.Bootstrap, nodeOptions
+	case p.Here != nil && p.Kubeconfig != "":
+		g.host, g.options = p.Here, p.hereOptions()
+	}
+	return g
+}
+
+func reaches(ctx context.Context, h Host) bool {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	_, err := h.Run(ctx, "true", 1)
+	return err == nil
+}
+
+// givenUpAfter is how many questions in a row a machine may leave without an
+// answer: one that hangs would cost the time of every other one too.
+const givenUpAfter = 2
+
+func (p *Places) ask(ctx context.Context, g asked, preamble string, told func(Found)) []Found {
+	var out []Found
+	gone, unanswered := "", 0
+	if g.host == nil {
+		gone = g.why
+	}
+	for _, e := range g.lines {
+		f := Found{Evidence: e, Node: g.node, At: time.Now().UTC(), Problem: gone}
+		line := e.Run
+		if p.Rehearsal {
+			line = e.Rehearsal
+		}
+		switch {
+		case gone != "":
+		case line == "":
+			f.Problem = NotInRehearsal
+		default:
+			err := f.ask(ctx, g.host, preamble+line)
+			if unanswered++; !errors.Is(err, context.DeadlineExceeded) {
+				unanswered = 0
+			}
+			if errors.Is(err, ErrUnreachable) || unanswered == givenUpAfter {
+				gone = f.Problem
+			}
+		}
+		told(f)
+		out = append(out, f)
+	}
+	return out
+}
+
+// ask runs one line, and keeps what it says.
+func (f *Found) ask(ctx context.Context, h Host, line string) error {
+	ctx, cancel := context.WithTimeout(ctx, f.Evidence.Timeout())
+	defer cancel()
+	r, err := h.Run(ctx, line, f.Evidence.Limit<<10)
+	f.Took = time.Since(f.At)
+	f.Text, f.Status, f.Complaint, f.Cut = r.Out, r.Status, string(r.Err), r.Cut
+	if err != nil {
+		f.Problem = fmt.Sprintf("%s: %v", h.Name(), err)
+		return err
+	}
+	f.Had = true
+	return nil
+}
