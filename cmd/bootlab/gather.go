@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/labs"
+	"bootlab/labs/gather"
+	"bootlab/labs/host"
+	"bootlab/vms"
+)
+
+func newGatherCommand(io streams) *cobra.Command {
+	var place where
+	var output string
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "gather LAB",
+		Short: "Collect logs and states of a bootstrap into one archive",
+		Long: `Collect journals, logs of containers, records, rendered files and objects of the
+API from the machines of a lab, or from its rehearsal, into one archive. It holds
+all that bootlab diagnose judges, and has the layout of openshift-install gather
+bootstrap: openshift-install analyze reads it too. Nothing is changed on any
+machine. A machine that cannot be reached is named, and the others are collected.
+
+Keys, tokens, passwords, pull secrets and what Secrets hold are taken out before
+anything is written. What remains still tells of your network and its names:
+look into it before you give it away.`,
+		Example: "  bootlab gather mylab\n  bootlab gather mylab --output /tmp/mylab.tar.gz\n  bootlab diagnose mylab --from mylab/out/work/gather/log-bundle-20260102030405.tar.gz",
+		Args:    asUsage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if timeout <= 0 {
+				return &usageError{&hintError{fmt.Errorf("timeout %s is not above 0", timeout), "--timeout 5m"}}
+			}
+			ctx, stop := untilInterrupted(c)
+			defer stop()
+			return runGather(ctx, io, args[0], &place, output, timeout)
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "", "the archive to write (default LAB/out/work/gather/log-bundle-TIME.tar.gz)")
+	c.Flags().DurationVar(&timeout, "timeout", 5*time.Minute, "after this time what is there is written, and the rest is named")
+	place.flags(c)
+	return c
+}
+
+func runGather(ctx context.Context, io streams, dir string, place *where, output string, timeout time.Duration) error {
+	plan, err := loadPlan(io, dir)
+	if err != nil {
+		return err
+	}
+	if err := freeOutput(output); err != nil {
+		return err
+	}
+	places, err := place.places(plan.Lab)
+	if err != nil {
+		return vmsError(err)
+	}
+	within, stop := context.WithTimeout(ctx, timeout)
+	defer stop()
+	told := func(f host.Found) { printFound(io, f, places.Rehearsal) }
+	b := gather.Gather(within, plan, places, gather.Options{Version: version(), Masker: gather.NewMasker(gather.OwnSecrets(plan.Lab)...), Told: told})
+	if ctx.Err() != nil {
+		return errors.New("interrupted; nothing is written")
+	}
+	if b.Had() == 0 {
+		return &hintError{errors.New("nothing could be had"), "bootlab diagnose " + dir + " says why"}
+	}
+	return writeGathered(io, plan.Lab, b, output, dir)
+}
+
+// freeOutput refuses a place that is taken before anything is collected.
+func freeOutput(output string) error {
+	if output == "" {
+		return nil
+	}
+	if _, err := os.Lstat(output); err == nil {
+		return &hintError{fmt.Errorf("%s is there already", output), "give another name; gather replaces nothing"}
+	}
+	if info, err := os.Stat(filepath.Dir(output)); err != nil || !info.IsDir() {
+		return &hintError{fmt.Errorf("%s is no directory", filepath.Dir(output)), "make it first"}
+	}
+	return nil
+}
+
+// printFound tells of one thing as it comes. A rehearsal has nothing of machines,
+// which need not be told for each.
+func printFound(io streams, f host.Found, rehearsal bool) {
+	of := f.Evidence.Title
+	if f.Node != "" {
+		of += ", " + f.Node
+	}
+	switch {
+	case f.Had:
+		fmt.Fprintf(io.err, "had      %s\n", of)
+	case rehearsal && (f.Problem == host.NotInRehearsal || f.Problem == host.NoMachines || f.Problem == host.NoAPI):
+	default:
+		fmt.Fprintf(io.err, "not had  %s: %s\n", of, vms.PlainText(f.Problem))
+	}
+}
+
+func writeGathered(io streams, lab *labs.Lab, b *gather.Bundle, output, dir string) error {
+	if output == "" {
+		folder := filepath.Join(lab.Dir, "out", "work", "gather")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		output = filepath.Join(folder, gather.FileName(b.Index.Ended.Local()))
+	}
+	if err := b.WriteFile(output); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return &hintError{fmt.Errorf("%s is there already", output), "run it again"}
+		}
+		return err
+	}
+	masked := 0
+	for _, n := range b.Index.Masked {
+		masked += n
+	}
+	_, err := fmt.Fprintf(io.out, "%s\n%d of %d pieces of evidence; secrets taken out: %d; look into it before you give it away\nnext: bootlab diagnose %s --from %s\n",
+		output, b.Had(), len(b.Index.Evidence), masked, dir, output)
+	return err
+}

@@ -1,0 +1,254 @@
+package gather
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"bootlab/labs"
+	"bootlab/labs/host"
+)
+
+// Options are what a gathering needs beside the lab.
+type Options struct {
+	Version string // of bootlab
+	Masker  *Masker
+	// Told hears of each thing as it comes; may be nil.
+	Told func(host.Found)
+}
+
+// Bundle is what was gathered and masked, ready to be written.
+type Bundle struct {
+	Index host.Index
+	files map[string][]byte
+	size  int
+}
+
+// largestBundle bounds the texts of a bundle, in bytes before they are packed.
+const largestBundle = 512 << 20
+
+// Gather asks the lab's machines for the evidence that diagnose judges, and for
+// what support wants beside it. It never fails: what could not be had until ctx
+// ends is named in the bundle.
+func Gather(ctx context.Context, plan *labs.Plan, places *host.Places, o Options) *Bundle {
+	evidence := labs.BuiltinDiagnosis().For(plan).Evidence
+	b := &Bundle{files: map[string][]byte{}, Index: host.Index{
+		Version: host.IndexVersion, Bootlab: o.Version, Release: plan.Release.ID, Rehearsal: places.Rehearsal,
+		Begun: time.Now().UTC().Round(0), Lab: plan.Lab.Settings()}}
+	// A machine is asked in this order: evidence first.
+	all := append(slices.Clip(evidence), extras()...)
+	found := places.Collect(ctx, plan.Lab, all, o.Told)
+	b.Index.Ended = time.Now().UTC().Round(0)
+	g := &gathering{b: b, lab: plan.Lab, m: o.Masker}
+	// What is evidence has its place first.
+	for i, f := range found {
+		if slices.Contains(evidence, f.Evidence) {
+			g.evidence(f)
+			found[i].Text = nil
+		}
+	}
+	for i, f := range found {
+		if !slices.Contains(evidence, f.Evidence) {
+			g.extra(f)
+			found[i].Text = nil
+		}
+	}
+	b.Index.Masked = o.Masker.Counts()
+	return b
+}
+
+// Had is how many pieces of evidence could be had.
+func (b *Bundle) Had() int {
+	n := 0
+	for _, e := range b.Index.Evidence {
+		if e.Problem == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// gathering fills a bundle.
+type gathering struct {
+	b   *Bundle
+	lab *labs.Lab
+	m   *Masker
+}
+
+// folder is where a machine's files go.
+func (g *gathering) folder(f host.Found) string {
+	if f.Node == "" {
+		return ""
+	}
+	for _, m := range g.lab.Machines.Masters {
+		if m.Name == f.Node && m.Address != "" {
+			return path.Join("control-plane", m.Address)
+		}
+	}
+	return path.Join("control-plane", f.Node)
+}
+
+func (g *gathering) text(s string) string { return string(g.m.Bytes([]byte(s))) }
+
+func (g *gathering) evidence(f host.Found) {
+	entry := host.Entry{ID: f.Evidence.ID, Node: f.Node, Status: f.Status, Complaint: g.text(f.Complaint),
+		Problem: g.text(f.Problem), At: f.At.Round(0), Took: f.Took, Cut: f.Cut}
+	if !f.Had && entry.Problem == "" {
+		entry.Problem = "it could not be had"
+	}
+	if len(f.Text) > 0 {
+		file := path.Join(g.folder(f), f.Evidence.File)
+		if g.add(file, g.masked(f)) {
+			entry.File = file
+		} else {
+			entry.Problem = "the bundle is full"
+		}
+	}
+	g.b.Index.Evidence = append(g.b.Index.Evidence, entry)
+}
+
+// masked is the text without secrets. Where its beginning is missing, so is that
+// of its first line, by which a secret might be known.
+func (g *gathering) masked(f host.Found) []byte {
+	text := f.Text
+	if f.Cut {
+		if i := bytes.IndexByte(text[:min(len(text), 64<<10)], '\n'); i >= 0 {
+			text = text[i+1:]
+		}
+	}
+	masked := g.m.Bytes(text)
+	if f.Evidence.Form == labs.JSONForm && isJSON(text) && !isJSON(masked) {
+		masked = g.m.json(text)
+	}
+	return masked
+}
+
+// extra adds the files of one.
+func (g *gathering) extra(f host.Found) {
+	if f.Evidence.Run == "" || g.b.Index.Rehearsal && f.Evidence.Rehearsal == "" {
+		return
+	}
+	of := f.Evidence.Title
+	if f.Node != "" {
+		of += ", " + f.Node
+	}
+	switch {
+	case f.Problem != "":
+		g.missing("%s: %s", of, g.text(f.Problem))
+	case f.Cut:
+		g.missing("%s: there is too much; the first files are left out", of)
+	case f.Status != 0:
+		g.missing("%s: %s", of, firstLine(g.text(f.Complaint)))
+	}
+	folder := path.Join(g.folder(f), f.Evidence.File)
+	for _, p := range packedFiles(f.Text) {
+		place := p.place(folder)
+		if place == "" {
+			g.missing("%s: %q is left out for its name", of, g.text(p.name))
+			continue
+		}
+		text, err := p.unpack()
+		if err != nil {
+			g.missing("%s: %s: %v", of, place, err)
+		}
+		if len(text) > 0 && g.b.files[place] == nil {
+			g.add(place, g.m.Bytes(text))
+		}
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line == "" {
+		return "it ended without a word"
+	}
+	return line
+}
+
+func (g *gathering) missing(format string, args ...any) {
+	const most = 1000
+	if len(g.b.Index.Missing) < most {
+		g.b.Index.Missing = append(g.b.Index.Missing, fmt.Sprintf(format, args...))
+	}
+}
+
+// add takes a masked file while there is room. What ends in .gz is packed.
+func (g *gathering) add(name string, text []byte) bool {
+	if g.b.size+len(text) > largestBundle {
+		g.missing("%s: the bundle is full", name)
+		return false
+	}
+	g.b.size += len(text)
+	if strings.HasSuffix(name, ".gz") {
+		text = packed(text)
+	}
+	g.b.files[name] = text
+	return true
+}
+
+func packed(text []byte) []byte {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	zip.Write(text)
+	zip.Close()
+	return out.Bytes()
+}
+
+// isJSON says whether a text is one document of JSON, or several.
+func isJSON(text []byte) bool {
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var raw json.RawMessage
+		switch err := d.Decode(&raw); {
+		case errors.Is(err, io.EOF):
+			return true
+		case err != nil:
+			return false
+		}
+	}
+}
+
+// json masks each string of a text for itself: what seems a secret across the
+// quotes of JSON would break it.
+func (m *Masker) json(text []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	for {
+		var v any
+		if d.Decode(&v) != nil || e.Encode(m.value(v, "", false)) != nil {
+			return out.Bytes()
+		}
+	}
+}
+
+// value masks a value, whose key may tell that it is secret.
+func (m *Masker) value(v any, key string, secret bool) any {
+	switch v := v.(type) {
+	case string:
+		if kind := nameKind([]byte(key)); (kind != "" || secret) && v != "" {
+			m.counts[secretKind]++
+			return mark(secretKind)
+		}
+		return string(m.Bytes([]byte(v)))
+	case []any:
+		for i := range v {
+			v[i] = m.value(v[i], key, secret)
+		}
+	case map[string]any:
+		for k := range v {
+			within := secret || k == "auths" || v["kind"] == "Secret" && (k == "data" || k == "stringData")
+			v[k] = m.value(v[k], k, within)
+		}
+	}
+	return v
+}

@@ -1,0 +1,237 @@
+// Package gather collects what is to be known of a bootstrap into one archive
+// that can be given away: whatever is secret is taken out before anything is
+// written.
+package gather
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+)
+
+// Kinds of secrets, as the marks name them.
+const (
+	privateKey    = "private-key"
+	tokenKind     = "token"
+	passwordKind  = "password"
+	passwordHash  = "password-hash"
+	loginKind     = "registry-login"
+	secretKind    = "secret-object"
+	ownKind       = "secret-of-this-lab"
+	packedKind    = "packed-data-that-could-not-be-read"
+	authorization = "authorization"
+	tangledKind   = "text-that-could-not-be-looked-through"
+)
+
+// mark stands where a secret stood. It holds nothing that JSON or YAML would
+// read as more than text, and says no more than the kind.
+func mark(kind string) string { return "<masked:" + kind + ">" }
+
+var markBegin = []byte("<masked:")
+
+// Masker takes secrets out of texts. It knows them by form, by the name that
+// stands before them, and some of them by themselves: those of the lab.
+type Masker struct {
+	own    literals
+	counts map[string]int
+}
+
+// NewMasker makes a masker that also knows these secrets, wherever and in
+// whatever encoding they stand. What is shorter than 8 bytes is not known: it
+// would be found everywhere.
+func NewMasker(own ...[]byte) *Masker {
+	return &Masker{own: newLiterals(own), counts: map[string]int{}}
+}
+
+// Counts says how many secrets of each kind were taken out so far.
+func (m *Masker) Counts() map[string]int { return maps.Clone(m.counts) }
+
+// Sizes of the window through which a stream is looked at. A secret, and what
+// tells that it is one, must fit into what two windows have in common.
+const (
+	window  = 8 << 20
+	overlap = 2 << 20
+)
+
+// Bytes gives the text without its secrets.
+func (m *Masker) Bytes(text []byte) []byte {
+	var out bytes.Buffer
+	m.Copy(&out, bytes.NewReader(text))
+	return out.Bytes()
+}
+
+// Copy copies a text of any length, with lines of any length, without its
+// secrets. It holds one window of it.
+func (m *Masker) Copy(w io.Writer, r io.Reader) error { return m.copy(w, r, window, overlap) }
+
+func (m *Masker) copy(w io.Writer, r io.Reader, size, common int) error {
+	buffer := make([]byte, 0, 64<<10)
+	var rest class // what goes on from the last window, and is masked already
+	for first := true; ; first = false {
+		var end bool
+		var err error
+		if buffer, end, err = fill(buffer, r, size); err != nil {
+			return err
+		}
+		if rest != nil {
+			n := rest.length(buffer)
+			buffer = append(buffer[:0], buffer[n:]...)
+			if len(buffer) > 0 {
+				rest = nil
+			}
+			if n > 0 && !end {
+				continue // the window is full again first
+			}
+		}
+		f := &finding{m: m, text: buffer, torn: !first, open: !end}
+		spans := f.all()
+		done := len(buffer)
+		if !end {
+			done = safeEnd(buffer, spans, common)
+		}
+		if err := m.write(w, buffer[:done], spans); err != nil {
+			return err
+		}
+		if !end && len(spans) > 0 && spans[len(spans)-1].to == len(buffer) && done == len(buffer) {
+			rest = spans[len(spans)-1].rest
+		}
+		if end {
+			return nil
+		}
+		buffer = append(buffer[:0], buffer[done:]...)
+	}
+}
+
+// fill reads until the window is full or the text ends.
+func fill(buffer []byte, r io.Reader, size int) (_ []byte, end bool, err error) {
+	for len(buffer) < size {
+		if len(buffer) == cap(buffer) {
+			buffer = slices.Grow(buffer, min(len(buffer)+64<<10, size-len(buffer)))
+		}
+		n, err := r.Read(buffer[len(buffer):min(cap(buffer), size)])
+		buffer = buffer[:len(buffer)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return buffer, true, nil
+		case err != nil:
+			return buffer, false, err
+		}
+	}
+	return buffer, false, nil
+}
+
+// safeEnd is how far a window is done: not into what the next one must see
+// whole.
+func safeEnd(text []byte, spans []span, common int) int {
+	done := len(text) - common
+	// A line's end parts nothing but blocks of lines, a blank no word.
+	for _, gap := range []string{"\n", " \t\",;"} {
+		if at := bytes.LastIndexAny(text[done-common/2:done], gap); at >= 0 {
+			done += at + 1 - common/2
+			break
+		}
+	}
+	for _, s := range spans {
+		if s.from < done && done < s.to {
+			if s.from > 0 {
+				return s.from
+			}
+			return s.to
+		}
+	}
+	return done
+}
+
+// write writes a text with marks in place of the spans.
+func (m *Masker) write(w io.Writer, text []byte, spans []span) error {
+	at := 0
+	for _, s := range spans {
+		if s.from >= len(text) {
+			break
+		}
+		if _, err := w.Write(text[at:s.from]); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, mark(s.kind)); err != nil {
+			return err
+		}
+		m.counts[s.kind]++
+		at = s.to
+	}
+	_, err := w.Write(text[at:])
+	return err
+}
+
+// span is a secret in a text.
+type span struct {
+	from, to int
+	kind     string
+	// rest is how the secret goes on when the window ends in it.
+	rest class
+}
+
+// class is a set of bytes.
+type class func(byte) bool
+
+// length is how much of the beginning of a text is of the class.
+func (c class) length(text []byte) int {
+	n := 0
+	for n < len(text) && c(text[n]) {
+		n++
+	}
+	return n
+}
+
+// finding looks for secrets in one text.
+type finding struct {
+	m     *Masker
+	text  []byte
+	torn  bool // the text's beginning is missing
+	open  bool // the text's end is missing
+	depth int  // how often it was decoded
+	spans []span
+
+	walked int // bytes, see longestWalk
+}
+
+// deepest is how many encodings around a secret are looked through: a key in a
+// Secret in an Ignition file in a MachineConfig in a Secret has six.
+const deepest = 8
+
+// all gives the secrets in order; none overlaps another.
+func (f *finding) all() []span {
+	f.keys()
+	f.objects()
+	f.named()
+	f.formed()
+	f.own()
+	f.encoded()
+	slices.SortStableFunc(f.spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
+	})
+	var out []span
+	for _, s := range f.spans {
+		if last := len(out) - 1; last >= 0 && s.from < out[last].to {
+			if s.to > out[last].to {
+				out[last].to, out[last].rest = s.to, s.rest
+			}
+			continue
+		}
+		if s.to > s.from && !bytes.HasPrefix(f.text[s.from:], markBegin) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (f *finding) add(from, to int, kind string) {
+	f.spans = append(f.spans, span{from: from, to: to, kind: kind})
+}
+
+// own finds the secrets that the masker was given.
+func (f *finding) own() {
+	f.m.own.each(f.text, func(from, to int) { f.add(from, to, ownKind) })
+}

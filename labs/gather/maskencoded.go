@@ -1,0 +1,323 @@
+package gather
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Encoded texts are decoded and looked into, again and again: a key in a Secret
+// in an Ignition file is in base64 twice. If one holds a secret, all of it goes.
+
+// shortestRun is the least number of characters of an encoded text that is
+// looked into: no secret takes less.
+const shortestRun = 20
+
+func isBase64(c byte) bool { return isWord(c) || c == '+' || c == '/' || c == '-' || c == '_' }
+
+func (f *finding) encoded() {
+	if f.depth >= deepest {
+		return
+	}
+	f.percentEncoded()
+	at := 0
+	for at < len(f.text) {
+		if !isBase64(f.text[at]) {
+			at++
+			continue
+		}
+		run := f.run(at)
+		if run.to-run.from >= shortestRun {
+			f.lookInto(run)
+		}
+		at = run.to
+	}
+}
+
+// run is a stretch of base64. Its lines are parts: base64 is often written in
+// lines, and then again lines may be texts of their own.
+type run struct {
+	from, to int
+	parts    [][2]int
+}
+
+// longLine: shorter lines are not those of one text.
+const longLine = 40
+
+func (f *finding) run(at int) run {
+	r := run{from: at, to: at}
+	for {
+		from := r.to
+		for r.to < len(f.text) && f.inRun(r.to) {
+			r.to++
+		}
+		r.parts = append(r.parts, [2]int{from, r.to})
+		gap := f.lineGap(r.to)
+		if r.to-from < longLine || gap == 0 || !f.isLine(r.to+gap) {
+			return r
+		}
+		r.to += gap
+	}
+}
+
+// inRun: a data URL may have + and / and = as %2B, %2F and %3D.
+func (f *finding) inRun(at int) bool {
+	c := f.text[at]
+	if isBase64(c) || c == '=' {
+		return true
+	}
+	return c == '%' && at+2 < len(f.text) && isEscape(f.text[at:at+3])
+}
+
+func isEscape(three []byte) bool {
+	switch string(bytes.ToUpper(three)) {
+	case "%2B", "%2F", "%3D":
+		return true
+	}
+	return false
+}
+
+// isLine says whether a line, or what a string ends with, is all base64.
+func (f *finding) isLine(at int) bool {
+	to := at
+	for to < len(f.text) && f.inRun(to) {
+		to++
+	}
+	return to > at && (to == len(f.text) || strings.IndexByte("\r\n\"'\\", f.text[to]) >= 0)
+}
+
+// lineGap is the length of the end of a line with the indent of the next: a real
+// one, or \n in a string with any number of backslashes.
+func (f *finding) lineGap(at int) int {
+	begin := at
+	for at < len(f.text) && f.text[at] == '\\' {
+		at++
+	}
+	switch {
+	case at > begin && at < len(f.text) && f.text[at] == 'n':
+		return at + 1 - begin
+	case at > begin:
+		return 0
+	}
+	if at < len(f.text) && f.text[at] == '\r' {
+		at++
+	}
+	if at >= len(f.text) || f.text[at] != '\n' {
+		return 0
+	}
+	for at++; at < len(f.text) && (f.text[at] == ' ' || f.text[at] == '\t'); at++ {
+	}
+	return at - begin
+}
+
+// lookInto decodes a run: its lines together, and each of them.
+func (f *finding) lookInto(r run) {
+	if len(r.parts) > 1 {
+		var all []byte
+		for _, p := range r.parts {
+			all = append(all, f.text[p[0]:p[1]]...)
+		}
+		if kind := f.inside(all, r.from == 0 && f.torn, r.to == len(f.text) && f.open); kind != "" {
+			f.spans = append(f.spans, span{r.from, r.to, kind, isBase64})
+			return
+		}
+	}
+	for _, p := range r.parts {
+		if p[1]-p[0] < shortestRun {
+			continue
+		}
+		if kind := f.inside(f.text[p[0]:p[1]], p[0] == 0, p[1] == len(f.text) && f.open); kind != "" {
+			f.spans = append(f.spans, span{p[0], p[1], kind, isBase64})
+		}
+	}
+}
+
+// What a text begins with in base64 that is a key or packed. They are looked for
+// everywhere in a run: what stands before may be a path.
+var beginnings = [][]byte{[]byte("LS0tLS1CRUdJTi"), []byte("H4sIA")}
+
+// inside is the kind of the first secret in an encoded text. At the torn
+// beginning of a text it is not known where a group of four characters begins.
+func (f *finding) inside(text []byte, torn, open bool) string {
+	starts := []int{0}
+	if torn {
+		starts = []int{0, 1, 2, 3}
+	}
+	for _, b := range beginnings {
+		if i := bytes.Index(text, b); i > 0 {
+			starts = append(starts, i)
+		}
+	}
+	for _, start := range starts {
+		if start > len(text) {
+			break
+		}
+		if kind := f.decoded(decode(text[start:]), open); kind != "" {
+			return kind
+		}
+	}
+	return ""
+}
+
+// decode takes either alphabet, and leaves away what does not make whole bytes.
+func decode(text []byte) []byte {
+	plain := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '%' && i+2 < len(text) {
+			c = map[byte]byte{'B': '+', 'F': '/', 'D': '='}[text[i+2]&^0x20]
+			i += 2
+		}
+		switch c {
+		case '-':
+			c = '+'
+		case '_':
+			c = '/'
+		case '=':
+			// What comes behind the end is another text.
+			continue
+		}
+		plain = append(plain, c)
+	}
+	if len(plain)%4 == 1 {
+		plain = plain[:len(plain)-1]
+	}
+	out := make([]byte, base64.RawStdEncoding.DecodedLen(len(plain)))
+	n, _ := base64.RawStdEncoding.Decode(out, plain)
+	return out[:n]
+}
+
+// mostUnpacked bounds what is unpacked of one text, in bytes.
+const mostUnpacked = 16 << 20
+
+// decoded is the kind of the first secret in a text that was decoded.
+func (f *finding) decoded(text []byte, open bool) string {
+	switch {
+	case isPrivateKey(text):
+		return privateKey
+	case bytes.HasPrefix(text, []byte{0x1f, 0x8b, 8}):
+		unpacked, err := unpack(text)
+		if kind := f.decoded(unpacked, false); kind != "" {
+			return kind
+		}
+		// What cannot be read whole may hold anything.
+		if err != nil && len(text) > 32 && (open || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errTooMuch)) {
+			return packedKind
+		}
+		return ""
+	case !isText(text):
+		return ""
+	}
+	deeper := &finding{m: f.m, text: text, torn: f.torn, depth: f.depth + 1}
+	if spans := deeper.all(); len(spans) > 0 {
+		return spans[0].kind
+	}
+	return ""
+}
+
+var errTooMuch = errors.New("too much is packed")
+
+func unpack(text []byte) ([]byte, error) {
+	zip, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(zip, mostUnpacked+1))
+	if len(out) > mostUnpacked {
+		return out, errTooMuch
+	}
+	return out, err
+}
+
+// isPrivateKey knows keys that are not in PEM.
+func isPrivateKey(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("openssh-key-v1\x00")) {
+		return true
+	}
+	if len(text) < 32 || text[0] != 0x30 {
+		return false
+	}
+	if _, err := x509.ParsePKCS8PrivateKey(text); err == nil {
+		return true
+	}
+	if _, err := x509.ParsePKCS1PrivateKey(text); err == nil {
+		return true
+	}
+	_, err := x509.ParseECPrivateKey(text)
+	return err == nil
+}
+
+// isText says whether most of the beginning can be printed. Other bytes hold no
+// secret that could be known.
+func isText(text []byte) bool {
+	head := text[:min(len(text), 4096)]
+	printed := 0
+	for _, c := range head {
+		if c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' {
+			printed++
+		}
+	}
+	return len(head) > 0 && printed*10 >= len(head)*8
+}
+
+// percentEncoded looks into words with %20 and the like, as the data URLs of
+// Ignition are.
+func (f *finding) percentEncoded() {
+	if !bytes.ContainsRune(f.text, '%') {
+		return
+	}
+	for at := 0; at < len(f.text); {
+		i := bytes.IndexByte(f.text[at:], '%')
+		if i < 0 {
+			return
+		}
+		from, to := at+i, at+i
+		for from > at && !endsWord(f.text[from-1]) {
+			from--
+		}
+		for to < len(f.text) && !endsWord(f.text[to]) {
+			to++
+		}
+		f.percentWord(from, to)
+		at = to
+	}
+}
+
+func endsWord(c byte) bool { return c <= ' ' || c == '"' || c == '\'' || c == '\\' || c == ',' }
+
+// percentWord looks into one. What is known of it without decoding, as the
+// password in a URL, leaves the rest of it.
+func (f *finding) percentWord(from, to int) {
+	deeper := &finding{m: f.m, text: unescape(f.text[from:to]), torn: f.torn, depth: f.depth + 1}
+	spans := deeper.all()
+	known := 0
+	for _, s := range f.spans {
+		if s.from < to && from < s.to {
+			known++
+		}
+	}
+	if len(spans) > known {
+		f.spans = append(f.spans, span{from, to, spans[0].kind, func(c byte) bool { return !endsWord(c) }})
+	}
+}
+
+// unescape decodes what is %XX, and leaves what is not.
+func unescape(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) {
+			if c, err := strconv.ParseUint(string(text[i+1:i+3]), 16, 8); err == nil {
+				out = append(out, byte(c))
+				i += 2
+				continue
+			}
+		}
+		out = append(out, text[i])
+	}
+	return out
+}

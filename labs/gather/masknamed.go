@@ -1,0 +1,244 @@
+package gather
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Names before a secret, as keys of JSON and YAML, options and variables have
+// them; in lower case, without - and _. A name that ends so counts too.
+var secretNames = []struct{ end, kind string }{
+	{"password", passwordKind}, {"passwd", passwordKind}, {"passphrase", passwordKind}, {"pwd", passwordKind},
+	{"token", tokenKind}, {"clientkeydata", privateKey}, {"privatekey", privateKey}, {"tls.key", privateKey},
+	{"clientsecret", tokenKind}, {"secretaccesskey", tokenKind}, {"apikey", tokenKind},
+	{"dockerconfigjson", loginKind}, {"dockercfg", loginKind},
+	{"authorization", authorization}, {"cookie", authorization},
+}
+
+// lastLetters are those that such names end with.
+const lastLetters = "deanytgh"
+
+// nameKind is the kind of secret that a name announces; empty if none.
+func nameKind(name []byte) string {
+	if len(name) < 3 || strings.IndexByte(lastLetters, name[len(name)-1]|0x20) < 0 {
+		return ""
+	}
+	var room [longestName]byte
+	plain := room[:0]
+	for _, c := range name {
+		if c != '-' && c != '_' {
+			plain = append(plain, c|0x20)
+		}
+	}
+	if string(plain) == "auth" || bytes.HasSuffix(bytes.ToLower(name), []byte("_auth")) {
+		return loginKind
+	}
+	// The shell's own are directories.
+	if string(plain) == "pwd" || string(plain) == "oldpwd" {
+		return ""
+	}
+	for _, n := range secretNames {
+		if len(plain) >= len(n.end) && string(plain[len(plain)-len(n.end):]) == n.end {
+			return n.kind
+		}
+	}
+	return ""
+}
+
+// longestName: what is longer has lost its beginning, which does not matter.
+const longestName = 100
+
+// named finds values behind such names. The place where a value begins is known
+// by the colon or the equals sign before it.
+func (f *finding) named() {
+	for i, c := range f.text {
+		if c != ':' && c != '=' {
+			continue
+		}
+		n := f.nameBefore(i)
+		if n.kind = nameKind(f.text[n.from:n.to]); n.kind != "" {
+			f.value(n, i)
+		}
+	}
+}
+
+// name is one that announces a secret.
+type name struct {
+	from, to int
+	kind     string
+	quote    []byte // what closes it, as \"; empty if it is not quoted
+}
+
+// nameBefore is the word before a colon, without its quotes.
+func (f *finding) nameBefore(colon int) (n name) {
+	n.to = colon
+	for n.to > 0 && colon-n.to < 8 && (f.text[n.to-1] == ' ' || f.text[n.to-1] == '\t') {
+		n.to--
+	}
+	if n.to > 0 && (f.text[n.to-1] == '"' || f.text[n.to-1] == '\'') {
+		end := n.to
+		n.to--
+		for n.to > 0 && f.text[n.to-1] == '\\' {
+			n.to--
+		}
+		n.quote = f.text[n.to:end]
+	}
+	n.from = n.to
+	for n.from > 0 && n.to-n.from < longestName && (isWord(f.text[n.from-1]) || strings.IndexByte("-_.", f.text[n.from-1]) >= 0) {
+		n.from--
+	}
+	return n
+}
+
+// value finds what stands behind the colon. A sentence has colons too: "cannot
+// get the token: unauthorized" must stay.
+func (f *finding) value(n name, colon int) {
+	at := colon + 1
+	for at < len(f.text) && (f.text[at] == ' ' || f.text[at] == '\t') {
+		at++
+	}
+	if at = f.blockScalar(at); at >= len(f.text) {
+		return
+	}
+	quote := f.quoteAt(at)
+	if quote == nil {
+		f.bare(n, colon, at)
+		return
+	}
+	from := at + len(quote)
+	to := f.closing(from, quote)
+	content := f.text[from:to]
+	switch {
+	case len(content) == 0:
+	case len(n.quote) == 0 && bytes.IndexByte([]byte(",}]: \t\r\n"), content[0]) >= 0:
+		// The quote closes a string in which the name was the last word.
+	case len(n.quote) > 0 || f.beginsLine(n.from) || f.text[colon] == '=' || seemsSecret(content):
+		f.add(from, to, n.kind)
+	}
+}
+
+// blockScalar steps over YAML's | and >, and the end of that line.
+func (f *finding) blockScalar(at int) int {
+	if at >= len(f.text) || f.text[at] != '|' && f.text[at] != '>' {
+		return at
+	}
+	next := at + 1
+	for next < len(f.text) && strings.IndexByte("+-0123456789 \r", f.text[next]) >= 0 {
+		next++
+	}
+	if next >= len(f.text) || f.text[next] != '\n' {
+		return at
+	}
+	for next < len(f.text) && (f.text[next] == '\n' || f.text[next] == ' ') {
+		next++
+	}
+	return next
+}
+
+// quoteAt is the quote that stands here, with the backslashes before it.
+func (f *finding) quoteAt(at int) []byte {
+	end := at
+	for end < len(f.text) && f.text[end] == '\\' {
+		end++
+	}
+	if end < len(f.text) && (f.text[end] == '"' || f.text[end] == '\'') {
+		return f.text[at : end+1]
+	}
+	return nil
+}
+
+// closing is where the same quote stands again, with as many backslashes.
+func (f *finding) closing(from int, quote []byte) int {
+	for at := from; ; {
+		i := bytes.Index(f.text[at:], quote)
+		if i < 0 {
+			return len(f.text)
+		}
+		at += i
+		if at == from || f.text[at-1] != '\\' {
+			return at
+		}
+		at += len(quote)
+	}
+}
+
+// bare finds a value without quotes.
+func (f *finding) bare(n name, colon, at int) {
+	stop := " \t\r\n\"'\\"
+	if len(n.quote) > 0 {
+		stop += ",{}[]"
+	}
+	word := func(at int) int {
+		to := at
+		for to < len(f.text) && strings.IndexByte(stop, f.text[to]) < 0 {
+			to++
+		}
+		return to
+	}
+	to := word(at)
+	if n.kind == authorization && isScheme(f.text[at:to]) && to < len(f.text) && f.text[to] == ' ' {
+		at = to + 1
+		to = word(at)
+		f.add(at, to, n.kind)
+		return
+	}
+	value := f.text[at:to]
+	alone := to == len(f.text) || strings.IndexByte("\r\n\"\\", f.text[to]) >= 0
+	switch {
+	case len(value) == 0, harmless(value):
+	case f.text[colon] == '=', alone && f.beginsLine(n.from), len(n.quote) > 0, seemsSecret(value):
+		f.add(at, to, n.kind)
+	}
+}
+
+func isScheme(word []byte) bool {
+	switch strings.ToLower(string(word)) {
+	case "bearer", "basic", "digest", "negotiate", "token":
+		return true
+	}
+	return false
+}
+
+// harmless values are none, or structure.
+func harmless(value []byte) bool {
+	switch string(value) {
+	case "true", "false", "null", "nil", "~", "<nil>", "|", ">", "|-", ">-":
+		return true
+	}
+	return bytes.IndexByte([]byte("{}[]"), value[0]) >= 0 || bytes.HasPrefix(value, []byte("http"))
+}
+
+// beginsLine says whether nothing but blanks, a dash, or the prefix of a journal
+// stands before this place in its line, or in its string of JSON.
+func (f *finding) beginsLine(at int) bool {
+	for at > 0 && strings.IndexByte(" \t", f.text[at-1]) >= 0 {
+		at--
+	}
+	if at > 1 && f.text[at-1] == '-' {
+		return f.beginsLine(at - 1)
+	}
+	if at == 0 || f.text[at-1] == '\n' || f.text[at-1] == '"' {
+		return true
+	}
+	return at > 1 && (string(f.text[at-2:at]) == `\n` || string(f.text[at-2:at]) == "]:")
+}
+
+// seemsSecret says whether a word is none of a language: it has a digit or
+// letters of both cases in its middle, and is long.
+func seemsSecret(word []byte) bool {
+	if len(word) < 8 || word[len(word)-1] == ':' || bytes.HasPrefix(word, []byte("http")) || bytes.IndexByte(word, ' ') >= 0 {
+		return false
+	}
+	digits, upper, lower := 0, 0, 0
+	for i, c := range word {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'A' && c <= 'Z' && i > 0:
+			upper++
+		case c >= 'a' && c <= 'z':
+			lower++
+		}
+	}
+	return digits > 0 && digits < len(word) || upper > 0 && lower > 0 || len(word) >= 32
+}
