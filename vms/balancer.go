@@ -3,6 +3,7 @@ package vms
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"bootlab/labs"
@@ -96,19 +97,20 @@ var balancerServer = map[string]string{
 
 // backends are the machines that serve a port.
 func backends(lab *labs.Lab, service labs.BalancerService) []Machine {
-	var out []Machine
-	for _, m := range Machines(lab) {
-		router := m.Role == Worker || m.Role == Master && len(lab.Machines.Workers) == 0
-		control := m.Role != Worker
-		if service.Port == 6443 || service.Port == 22623 {
-			if control {
-				out = append(out, m)
-			}
-		} else if router {
-			out = append(out, m)
-		}
+	if service.Port == 6443 || service.Port == 22623 {
+		return slices.DeleteFunc(Machines(lab), func(m Machine) bool { return m.Role == Worker })
 	}
-	return out
+	return routers(lab)
+}
+
+// routers are the machines that routes lead to: workers, or masters where there
+// are none.
+func routers(lab *labs.Lab) []Machine {
+	role := Worker
+	if len(lab.Machines.Workers) == 0 {
+		role = Master
+	}
+	return ofRole(lab, role)
 }
 
 func backup(m Machine) string {

@@ -14,6 +14,11 @@ type Host interface {
 	DefineNetwork(xml string) error
 	StartNetwork(name string) error
 	RemoveNetwork(name string) error
+	// AddDNSHost and RemoveDNSHost change the records of a network: of its
+	// definition, and of what its name server answers if it is active. xml is the
+	// record's; to remove one its address is enough.
+	AddDNSHost(network, xml string) error
+	RemoveDNSHost(network, xml string) error
 
 	Pool(name string) (state PoolState, there bool, err error)
 	// Pools are all storage pools of the host.

@@ -82,7 +82,7 @@ type IgnitionFact struct {
 
 // Look gathers the facts. p has no Host where connect says why.
 func Look(ctx context.Context, p *Provisioner, connect error, ignition func(Role) string) (*Facts, error) {
-	f := &Facts{Lab: p.Lab, Now: time.Now(), Connect: connect, Run: p.Run, Image: p.Base, CPUs: runtime.NumCPU(), Socket: p.State.Path(balancerSocket)}
+	f := &Facts{Lab: p.Lab, Now: time.Now(), Connect: connect, Run: p.Run, Image: p.Base, CPUs: runtime.NumCPU(), Socket: p.State.Path(balancerSocket), NoBalancer: p.NoBalancer}
 	f.Flags = processorFlags()
 	f.Memory = availableMemory()
 	f.PoolFree, _ = freeBytes(PoolDir)

@@ -302,17 +302,24 @@ func judgeFirewall(f *Facts) []verdict {
 			}
 		}
 	}
+	if f.NoBalancer { // those ports are the load balancer's
+		return []verdict{{"forwarding", forwarding, nil}}
+	}
 	return []verdict{wall, {"forwarding", forwarding, nil}}
 }
 
 func judgeNaming(f *Facts) []verdict {
 	with := values{"API": "api." + f.Lab.Domain(), "Domain": f.Lab.Domain(), "Gateway": f.Lab.Machines.Gateway, "Bridge": bridge(f.Lab), "Address": f.APIAddress}
 	says := "other"
-	switch f.APIAddress {
-	case "":
+	switch {
+	case f.APIAddress == "" && f.NoBalancer:
+		says = "changing"
+	case f.APIAddress == "":
 		says = "unknown"
-	case f.Lab.Machines.Gateway:
+	case wantedAPI(f.Lab, f.NoBalancer, f.APIAddress):
 		says = "ok"
+	case f.NoBalancer:
+		says = "elsewhere"
 	}
 	ssh := "ok"
 	if !f.SSHKeygen {

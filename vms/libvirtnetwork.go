@@ -52,6 +52,32 @@ func (h *connection) StartNetwork(name string) error {
 	return n.Create()
 }
 
+func (h *connection) AddDNSHost(network, xml string) error {
+	return h.changeDNSHost(network, libvirt.NETWORK_UPDATE_COMMAND_ADD_LAST, xml)
+}
+
+func (h *connection) RemoveDNSHost(network, xml string) error {
+	return h.changeDNSHost(network, libvirt.NETWORK_UPDATE_COMMAND_DELETE, xml)
+}
+
+// changeDNSHost is one step of libvirt's, for the definition and for what runs.
+func (h *connection) changeDNSHost(network string, command libvirt.NetworkUpdateCommand, xml string) error {
+	n, err := h.c.LookupNetworkByName(network)
+	if err != nil {
+		return err
+	}
+	defer n.Free()
+	active, err := n.IsActive()
+	if err != nil {
+		return err
+	}
+	where := libvirt.NETWORK_UPDATE_AFFECT_CONFIG
+	if active {
+		where |= libvirt.NETWORK_UPDATE_AFFECT_LIVE
+	}
+	return n.Update(command, libvirt.NETWORK_SECTION_DNS_HOST, -1, xml, where)
+}
+
 func (h *connection) RemoveNetwork(name string) error {
 	n, err := h.c.LookupNetworkByName(name)
 	if err != nil {

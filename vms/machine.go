@@ -1,6 +1,10 @@
 package vms
 
-import "bootlab/labs"
+import (
+	"slices"
+
+	"bootlab/labs"
+)
 
 // Role is what a machine is for, and the name of the Ignition file it boots.
 type Role string
@@ -16,6 +20,11 @@ const (
 type Machine struct {
 	labs.Machine
 	Role Role
+}
+
+// ofRole are the machines of one role.
+func ofRole(lab *labs.Lab, role Role) []Machine {
+	return slices.DeleteFunc(Machines(lab), func(m Machine) bool { return m.Role != role })
 }
 
 // Machines are all machines of the lab: bootstrap, masters, workers.

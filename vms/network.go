@@ -37,12 +37,45 @@ func Network(lab *labs.Lab, owner Owner) *libvirtxml.Network {
 	}
 }
 
+// NetworkWithoutBalancer is the network of a lab that has no load balancer: api
+// and api-int lead to the bootstrap, until they are led elsewhere, and *.apps to
+// the nodes with routers. Several addresses of a name are answered in turn, and
+// nobody looks whether one of them serves.
+//
+// libvirt changes records of a network that is active, but no options of its
+// dnsmasq, and it allows one record for an address. So what never changes, the
+// machines' own names, are options here, and the records are for api alone: each
+// comes and goes by itself. An address still leads back to the machine's name:
+// dnsmasq takes the first one for it, and that is the option's.
+func NetworkWithoutBalancer(lab *labs.Lab, owner Owner) *libvirtxml.Network {
+	n := Network(lab, owner)
+	n.DNS.Host = []libvirtxml.NetworkDNSHost{apiRecord(lab, lab.Machines.Bootstrap.Address)}
+	var options []libvirtxml.NetworkDnsmasqOption
+	add := func(option string) {
+		options = append(options, libvirtxml.NetworkDnsmasqOption{Value: option})
+	}
+	for _, m := range Machines(lab) {
+		add("host-record=" + m.Name + "." + lab.Domain() + "," + m.Address)
+	}
+	for _, m := range routers(lab) {
+		add("address=/apps." + lab.Domain() + "/" + m.Address)
+	}
+	add("local=/apps." + lab.Domain() + "/")
+	n.DnsmasqOptions.Option = options
+	return n
+}
+
+// apiRecord makes api and api-int lead to an address.
+func apiRecord(lab *labs.Lab, address string) libvirtxml.NetworkDNSHost {
+	return libvirtxml.NetworkDNSHost{
+		IP:        address,
+		Hostnames: []libvirtxml.NetworkDNSHostHostname{{Hostname: "api." + lab.Domain()}, {Hostname: "api-int." + lab.Domain()}},
+	}
+}
+
 // names are api and api-int at the load balancer, and each machine.
 func names(lab *labs.Lab) []libvirtxml.NetworkDNSHost {
-	hosts := []libvirtxml.NetworkDNSHost{{
-		IP:        lab.Machines.Gateway,
-		Hostnames: []libvirtxml.NetworkDNSHostHostname{{Hostname: "api." + lab.Domain()}, {Hostname: "api-int." + lab.Domain()}},
-	}}
+	hosts := []libvirtxml.NetworkDNSHost{apiRecord(lab, lab.Machines.Gateway)}
 	for _, m := range Machines(lab) {
 		hosts = append(hosts, libvirtxml.NetworkDNSHost{
 			IP:        m.Address,

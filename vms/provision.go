@@ -27,6 +27,9 @@ type Provisioner struct {
 	Ignition func(Machine) ([]byte, error)
 	// Uploaded is told the bytes of a base image that have arrived.
 	Uploaded func(sent, size int64)
+	// NoBalancer: the names lead straight to the machines. [NewProvisioner] finds
+	// what was remembered, [Provisioner.ChooseBalancer] settles it.
+	NoBalancer bool
 
 	owner Owner
 }
@@ -37,7 +40,11 @@ func NewProvisioner(lab *labs.Lab, host Host, state *State, directory string) (*
 	if err != nil {
 		return nil, err
 	}
-	return &Provisioner{Lab: lab, Host: host, State: state, Run: KVM, owner: Owner{Name: lab.Metadata.Name, Directory: directory}}, nil
+	without, err := rememberedBalancer(state)
+	if err != nil {
+		return nil, err
+	}
+	return &Provisioner{Lab: lab, Host: host, State: state, Run: KVM, NoBalancer: without, owner: Owner{Name: lab.Metadata.Name, Directory: directory}}, nil
 }
 
 // Up makes whatever is missing, in order, and starts the network and the load
@@ -58,7 +65,11 @@ func (p *Provisioner) Down(ctx context.Context, told Told) ([]Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return removeAll(ctx, p.State, things, told), nil
+	receipts := removeAll(ctx, p.State, things, told)
+	if slices.ContainsFunc(receipts, func(r Receipt) bool { return r.Left }) {
+		return receipts, nil
+	}
+	return receipts, p.forgetBalancer()
 }
 
 // things are all things of the lab in the order in which they are made.
@@ -67,7 +78,10 @@ func (p *Provisioner) things(ctx context.Context) ([]Thing, error) {
 	if err != nil {
 		return nil, err
 	}
-	things := []Thing{p.sharedPool(), p.baseImage(ctx), p.ownPool(), p.network(), p.balancer()}
+	things := []Thing{p.sharedPool(), p.baseImage(ctx), p.ownPool(), p.network()}
+	if !p.NoBalancer {
+		things = append(things, p.balancer())
+	}
 	for _, m := range Machines(p.Lab) {
 		if m.Role != Bootstrap || !gone {
 			things = append(things, p.ignition(m), p.disk(m), p.domain(m))
@@ -110,8 +124,13 @@ func (p *Provisioner) remains() ([]Thing, error) {
 	if err != nil {
 		return nil, err
 	}
+	first := []Thing{p.sharedPool(), own, network}
+	// What was remembered may have been lost, and a process would stay.
+	if at, err := p.balancer().look(); !p.NoBalancer || err != nil || at != missing {
+		first = append(first, p.balancer())
+	}
 	machines, err := p.machinesOf()
-	return slices.Concat([]Thing{p.sharedPool(), own, network, p.balancer()}, files, machines), err
+	return slices.Concat(first, files, machines), err
 }
 
 // filesOf are all files in the lab's own pool.
@@ -326,6 +345,9 @@ func (p *Provisioner) definition(make func(Owner) marshaler) (text, hash string,
 func (p *Provisioner) network() Thing {
 	name := NetworkName(p.Lab)
 	define := func(o Owner) marshaler { return Network(p.Lab, o) }
+	if p.NoBalancer {
+		define = func(o Owner) marshaler { return NetworkWithoutBalancer(p.Lab, o) }
+	}
 	return Thing{Kind: "network", Name: name,
 		look: func() (condition, error) {
 			state, there, err := p.Host.Network(name)
@@ -334,7 +356,12 @@ func (p *Provisioner) network() Thing {
 			}
 			return p.known("network", name, state.XML, state.Active, define)
 		},
-		make:  func() error { return p.defined(define, p.Host.DefineNetwork) },
+		make: func() error {
+			if err := p.defined(define, p.Host.DefineNetwork); err != nil || !p.NoBalancer {
+				return err
+			}
+			return p.passBootstrap()
+		},
 		start: func() error { return p.Host.StartNetwork(name) },
 		remove: func() error {
 			if err := p.nobodyElseOn(name); err != nil {

@@ -18,6 +18,11 @@ import (
 // src/util/virrotatingfile.c.
 const logBackups = 3
 
+// logTail is how much of a serial log is read to judge it, in bytes: all that is
+// kept, as a piece is put away at 2 MiB.
+// Source: libvirt src/logging/virtlogd.conf, max_size.
+const logTail = (logBackups + 1) * 2 << 20
+
 // logPoll is how often a log that is followed is looked at.
 const logPoll = 300 * time.Millisecond
 
@@ -53,6 +58,45 @@ func (p *Provisioner) WriteLog(ctx context.Context, m Machine, w io.Writer, foll
 			return err
 		}
 	}
+}
+
+// ReadLog gives the end of what the machine's serial port printed, at most limit
+// bytes, also from the pieces that were put away.
+func (p *Provisioner) ReadLog(m Machine, limit int64) ([]byte, error) {
+	return endOfLog(SerialLog(p.Lab, m.Name), limit)
+}
+
+// endOfLog begins with the newest piece: the log may be put away meanwhile, and
+// then something is read twice, but nothing is left out.
+func endOfLog(name string, limit int64) ([]byte, error) {
+	all, err := endOfFile(name, limit)
+	for i := 0; i < logBackups && err == nil && int64(len(all)) < limit; i++ {
+		var older []byte
+		older, err = endOfFile(fmt.Sprintf("%s.%d", name, i), limit-int64(len(all)))
+		if errors.Is(err, os.ErrNotExist) {
+			return all, nil
+		}
+		all = append(older, all...)
+	}
+	return all, err
+}
+
+func endOfFile(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if over := info.Size() - limit; over > 0 {
+		if _, err := file.Seek(over, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+	return io.ReadAll(io.LimitReader(file, limit))
 }
 
 func openLog(name string) (*os.File, error) {

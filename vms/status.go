@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -155,29 +154,6 @@ func lastOf(log []byte, texts ...[]byte) int {
 		at = max(at, bytes.LastIndex(log, text))
 	}
 	return at
-}
-
-// logTail is how much of a serial log is read to judge it, in bytes.
-const logTail = 4 << 20
-
-// ReadLog gives the end of what the machine's serial port printed, at most limit
-// bytes.
-func (p *Provisioner) ReadLog(m Machine, limit int64) ([]byte, error) {
-	file, err := os.Open(SerialLog(p.Lab, m.Name))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if over := info.Size() - limit; over > 0 {
-		if _, err := file.Seek(over, io.SeekStart); err != nil {
-			return nil, err
-		}
-	}
-	return io.ReadAll(io.LimitReader(file, limit))
 }
 
 // needsNetwork is no failure: Ignition tries without network first.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -61,11 +62,16 @@ func openMachines(io streams, path, uri string, look bool) (*machinesOf, error) 
 		state.Close()
 		return nil, vmsError(err)
 	}
+	end := func() { host.Close(); state.Close() }
 	p, err := vms.NewProvisioner(plan.Lab, host, state, plan.Lab.Dir)
+	if err == nil {
+		err = p.ChooseBalancer(nil)
+	}
 	if err != nil {
+		end()
 		return nil, vmsError(err)
 	}
-	return &machinesOf{p, func() { host.Close(); state.Close() }}, nil
+	return &machinesOf{p, end}, nil
 }
 
 // vmsError gives the hint of a problem the form that all commands print.
@@ -93,4 +99,10 @@ func printStep(io streams) vms.Told {
 			fmt.Fprintf(io.out, "%s %s %s\n", do, t.Kind, t.Name)
 		}
 	}
+}
+
+func encodeJSON(io streams, value any) error {
+	encoder := json.NewEncoder(io.out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 
@@ -20,7 +19,13 @@ func newVMsBalancerCommand(io streams) *cobra.Command {
 a backup: it gets connections as long as no master answers. To take it out for
 good is the work of remove-bootstrap.sh, which asks the cluster first;
 --without-bootstrap does only what it tells HAProxy, and --with-bootstrap undoes
-that.`,
+that.
+
+In a lab that was made with bootlab vms up --no-balancer it shows where the names
+of the cluster lead. --without-bootstrap leads api and api-int to all masters,
+--with-bootstrap back to the bootstrap alone, at once and for every later start of
+the network. Nobody asks the cluster before: wait until finish-bootstrap.sh is
+done. Names have no health checks: a master that is down is still answered with.`,
 		Example: "  bootlab vms balancer mylab\n  bootlab vms balancer mylab --without-bootstrap",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -32,12 +37,16 @@ that.`,
 				return err
 			}
 			defer p.close()
+			serve, show := p.ServeBootstrap, printServers
+			if p.NoBalancer {
+				serve, show = p.LeadAPI, printLeads
+			}
 			if with || without {
-				if err := p.ServeBootstrap(with); err != nil {
+				if err := serve(with); err != nil {
 					return vmsError(err)
 				}
 			}
-			return printServers(io, p.Provisioner, format)
+			return show(io, p.Provisioner, format)
 		},
 	}
 	connectFlag(c, &uri)
@@ -54,14 +63,30 @@ func printServers(io streams, p *vms.Provisioner, format string) error {
 		return vmsError(err)
 	}
 	if format == "json" {
-		encoder := json.NewEncoder(io.out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(servers)
+		return encodeJSON(io, servers)
 	}
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SERVICE\tMACHINE\tSTATE\tCHECK\tSESSIONS")
 	for _, s := range servers {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", s.Backend, s.Machine, s.State, orDash(s.Check), s.Sessions)
+	}
+	return table.Flush()
+}
+
+// printLeads shows what a lab has in place of a load balancer.
+func printLeads(io streams, p *vms.Provisioner, format string) error {
+	leads, err := p.Leads()
+	if err != nil {
+		return vmsError(err)
+	}
+	if format == "json" {
+		return encodeJSON(io, leads)
+	}
+	fmt.Fprintln(io.out, "the lab has no load balancer; its names lead straight to machines")
+	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tADDRESS\tMACHINE")
+	for _, l := range leads {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", l.Name, l.Address, orDash(l.Machine))
 	}
 	return table.Flush()
 }

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"bootlab/vms"
 )
 
-// preparation is what up is told about image and processor.
+// preparation is what up is told about image, processor and load balancer.
 type preparation struct {
 	image        string
 	emulate, kvm bool
 	skipDoctor   bool
+	noBalancer   *bool // nil: as the lab was made, or with one
 }
 
 func (w *preparation) flags(c *cobra.Command) {
@@ -24,6 +26,11 @@ func (w *preparation) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&w.emulate, "emulate", false, "run processors in software, whatever the host can do")
 	c.Flags().BoolVar(&w.kvm, "kvm", false, "run processors with KVM, proven or not")
 	c.MarkFlagsMutuallyExclusive("emulate", "kvm")
+	c.Flags().BoolFunc("no-balancer", "let the names lead straight to the machines, without HAProxy", func(text string) error {
+		without, err := strconv.ParseBool(text)
+		w.noBalancer = &without
+		return err
+	})
 }
 
 // do finds image, processor, Ignition files and keys, and says what stands in
@@ -48,6 +55,9 @@ func (w *preparation) do(ctx context.Context, io streams, p *vms.Provisioner) er
 		if err := vms.RememberImage(p.State, p.Base); err != nil {
 			return err
 		}
+	}
+	if err := p.RememberBalancer(); err != nil {
+		return err
 	}
 	if err := vms.MakeAccess(p.State, p.Lab); err != nil {
 		return err
@@ -75,6 +85,14 @@ func (w *preparation) look(ctx context.Context, p *vms.Provisioner, connect erro
 	proof, err := w.processor(ctx, p, connect)
 	if err != nil {
 		return nil, err
+	}
+	switch {
+	case connect == nil:
+		if err := p.ChooseBalancer(w.noBalancer); err != nil {
+			return nil, err
+		}
+	case w.noBalancer != nil:
+		p.NoBalancer = *w.noBalancer
 	}
 	facts, err := vms.Look(ctx, p, connect, func(r vms.Role) string { return ignitionFile(p.Lab.Dir, r) })
 	if err != nil {

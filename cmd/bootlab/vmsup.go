@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -25,29 +26,32 @@ starts them when render-mco.sh is done. Run it again after an interruption: it
 goes on.
 
 It needs the Ignition files that make-ignition.sh writes, and a CoreOS image for
-QEMU, qcow2 or raw: the one that bootlab vms image fetch got, or --image.`,
-		Example: "  bootlab vms up mylab\n  bootlab vms up mylab --image scos-qemu.x86_64.qcow2",
+QEMU, qcow2 or raw: the one that bootlab vms image fetch got, or --image.
+
+With --no-balancer there is no HAProxy, and nobody listens for the cluster on the
+host. api and api-int then lead to the bootstrap, *.apps to the nodes with routers, by the
+network's own name server; bootlab vms balancer LAB --without-bootstrap leads api
+and api-int to the masters when the bootstrap is done. What is lost: nobody looks
+whether a machine serves, so a master that is down is still answered with, and
+a client has to try the next address. It holds until down; up without it goes on
+with what the lab was made with.`,
+		Example: "  bootlab vms up mylab\n  bootlab vms up mylab --image scos-qemu.x86_64.qcow2\n  bootlab vms up mylab --no-balancer",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := untilInterrupted(c)
-			defer stop()
-			p, err := openMachines(io, args[0], uri, false)
-			if err != nil {
-				return err
-			}
-			defer p.close()
-			err = prepare.do(ctx, io, p.Provisioner)
-			if err == nil {
-				p.Uploaded = printUpload(io)
-				err = p.Up(ctx, printStep(io))
-			}
-			if err != nil && ctx.Err() != nil {
-				return &hintError{errors.New("interrupted"), "what was made stays; bootlab vms up " + args[0] + " goes on, down takes it away"}
-			}
-			if err != nil {
-				return vmsError(err)
-			}
-			return startBootstrap(io, p.Provisioner, args[0])
+			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *vms.Provisioner) error {
+				err := prepare.do(ctx, io, p)
+				if err == nil {
+					p.Uploaded = printUpload(io)
+					err = p.Up(ctx, printStep(io))
+				}
+				if err != nil && ctx.Err() != nil {
+					return &hintError{errors.New("interrupted"), "what was made stays; bootlab vms up " + args[0] + " goes on, down takes it away"}
+				}
+				if err != nil {
+					return err
+				}
+				return startBootstrap(io, p, args[0])
+			})
 		},
 	}
 	connectFlag(c, &uri)
@@ -56,11 +60,23 @@ QEMU, qcow2 or raw: the one that bootlab vms image fetch got, or --image.`,
 	return c
 }
 
+// untilDone opens the lab's machines for work that Ctrl-C ends.
+func untilDone(c *cobra.Command, io streams, lab, uri string, work func(context.Context, *vms.Provisioner) error) error {
+	ctx, stop := untilInterrupted(c)
+	defer stop()
+	p, err := openMachines(io, lab, uri, false)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	return vmsError(work(ctx, p.Provisioner))
+}
+
 // startBootstrap starts it, unless it was taken away when its work was done.
 func startBootstrap(io streams, p *vms.Provisioner, lab string) error {
 	gone, err := p.BootstrapGone()
 	if err != nil {
-		return vmsError(err)
+		return err
 	}
 	if gone {
 		_, err := fmt.Fprintf(io.out, "the bootstrap was removed and is not made again\nnext: bootlab vms start %s masters\n", lab)
@@ -68,10 +84,10 @@ func startBootstrap(io streams, p *vms.Provisioner, lab string) error {
 	}
 	boot, err := p.Chosen([]string{string(vms.Bootstrap)})
 	if err != nil {
-		return vmsError(err)
+		return err
 	}
 	if _, err := p.Start(boot[0]); err != nil {
-		return vmsError(err)
+		return err
 	}
 	_, err = fmt.Fprintf(io.out, "%s runs\nnext: bootlab vms status %s\n", boot[0].Name, lab)
 	return err
@@ -99,22 +115,17 @@ prune removes them. What others made is left alone.`,
 		Example: "  bootlab vms down mylab",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := untilInterrupted(c)
-			defer stop()
-			p, err := openMachines(io, args[0], uri, false)
-			if err != nil {
+			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *vms.Provisioner) error {
+				receipts, err := p.Down(ctx, printStep(io))
+				if err != nil {
+					return err
+				}
+				err = printReceipt(io, receipts)
+				if ctx.Err() != nil && err != nil {
+					return &hintError{errors.New("interrupted"), "bootlab vms down " + args[0] + " goes on where it ended"}
+				}
 				return err
-			}
-			defer p.close()
-			receipts, err := p.Down(ctx, printStep(io))
-			if err != nil {
-				return vmsError(err)
-			}
-			err = printReceipt(io, receipts)
-			if ctx.Err() != nil && err != nil {
-				return &hintError{errors.New("interrupted"), "bootlab vms down " + args[0] + " goes on where it ended"}
-			}
-			return err
+			})
 		},
 	}
 	connectFlag(c, &uri)

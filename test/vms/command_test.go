@@ -39,7 +39,7 @@ type answer struct {
 // patience is how long one command may take before the test gives up.
 const patience = 90 * time.Second
 
-func command(t *testing.T, ctx context.Context, args ...string) *exec.Cmd {
+func command(t testing.TB, ctx context.Context, args ...string) *exec.Cmd {
 	t.Helper()
 	file, err := program()
 	if err != nil {
@@ -53,7 +53,7 @@ func command(t *testing.T, ctx context.Context, args ...string) *exec.Cmd {
 
 // said runs a command that was prepared. Its output goes to files: HAProxy stays
 // in the background, and a pipe would not end with the command.
-func said(t *testing.T, cmd *exec.Cmd) answer {
+func said(t testing.TB, cmd *exec.Cmd) answer {
 	t.Helper()
 	dir := t.TempDir()
 	files := []string{filepath.Join(dir, "out"), filepath.Join(dir, "err")}
@@ -83,7 +83,7 @@ func said(t *testing.T, cmd *exec.Cmd) answer {
 }
 
 // bootlab runs one command line.
-func bootlab(t *testing.T, args ...string) answer {
+func bootlab(t testing.TB, args ...string) answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -91,7 +91,7 @@ func bootlab(t *testing.T, args ...string) answer {
 }
 
 // works runs a command line that has to succeed.
-func works(t *testing.T, args ...string) answer {
+func works(t testing.TB, args ...string) answer {
 	t.Helper()
 	a := bootlab(t, args...)
 	if a.status != 0 {
@@ -126,7 +126,7 @@ func (a answer) refuses(t *testing.T, words ...string) {
 
 // haltingDisk is a disk whose boot sector switches interrupts off and halts: a
 // machine that starts from it runs and takes no time of the processor.
-func haltingDisk(t *testing.T) string {
+func haltingDisk(t testing.TB) string {
 	t.Helper()
 	disk := make([]byte, 1<<20)
 	copy(disk, []byte{0xfa, 0xf4, 0xeb, 0xfd}) // cli; hlt; jmp back
@@ -158,7 +158,7 @@ func (s shape) text() string {
 }
 
 // write makes or changes the lab.yaml in dir.
-func (s shape) write(t *testing.T, dir string) {
+func (s shape) write(t testing.TB, dir string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, labs.LabFile), []byte(s.text()), 0o644); err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func (s shape) write(t *testing.T, dir string) {
 
 // newLab is a directory with lab.yaml and Ignition files, and is taken down when
 // the test ends.
-func newLab(t *testing.T, s shape) string {
+func newLab(t testing.TB, s shape) string {
 	t.Helper()
 	dir := t.TempDir()
 	s.write(t, dir)
@@ -182,7 +182,7 @@ func newLab(t *testing.T, s shape) string {
 	return dir
 }
 
-func writeIgnition(t *testing.T, dir, role, text string) {
+func writeIgnition(t testing.TB, dir, role, text string) {
 	t.Helper()
 	file := filepath.Join(dir, "out", "work", "assets", "ignition", role+".ign")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -194,7 +194,7 @@ func writeIgnition(t *testing.T, dir, role, text string) {
 }
 
 // virsh asks libvirt itself, past bootlab.
-func virsh(t *testing.T, stdin string, args ...string) string {
+func virsh(t testing.TB, stdin string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	cmd := exec.Command("virsh", append([]string{"--connect", labs.LibvirtURI}, args...)...)
@@ -207,7 +207,7 @@ func virsh(t *testing.T, stdin string, args ...string) string {
 
 // made are the names of everything that libvirt has under the names of bootlab's
 // labs; the pool of base images does not count.
-func made(t *testing.T) string {
+func made(t testing.TB) string {
 	t.Helper()
 	var out []string
 	for _, list := range [][]string{{"list", "--all", "--name"}, {"net-list", "--all", "--name"}, {"pool-list", "--all", "--name"}} {

@@ -161,7 +161,7 @@ func asRoot(config string) error {
 }
 
 // available skips a test where there is no libvirt; under CI that is a failure.
-func available(t *testing.T) {
+func available(t testing.TB) {
 	t.Helper()
 	switch {
 	case unavailable == "":
