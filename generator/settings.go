@@ -21,9 +21,24 @@ type setting struct {
 // settings gives every value that a script may use, in the order they are
 // printed; a script gets those that its text mentions.
 func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) {
+	list := placeSettings(p.Lab, place, labDir)
+	for _, v := range labValues(p) {
+		quoted, err := shquote(v.value)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, setting{v.name, quoted, true})
+	}
+	registries, err := registrySettings(p.Lab, place, labDir)
+	return append(list, registries...), err
+}
+
+// labValue is a setting that is the same in every place, before it is quoted.
+type labValue struct{ name, value string }
+
+func labValues(p *labs.Plan) []labValue {
 	lab := p.Lab
-	list := placeSettings(lab, place, labDir)
-	values := []struct{ name, value string }{
+	values := []labValue{
 		{"CLUSTER_NAME", lab.Metadata.Name},
 		{"BASE_DOMAIN", lab.BaseDomain},
 		{"CLUSTER_DOMAIN", lab.Domain()},
@@ -56,18 +71,10 @@ func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) 
 	}
 	for _, v := range p.Bootkube.Variables {
 		if plainWord.MatchString(v.Value) {
-			values = append(values, struct{ name, value string }{v.Name, v.Value})
+			values = append(values, labValue{v.Name, v.Value})
 		}
 	}
-	for _, v := range values {
-		quoted, err := shquote(v.value)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, setting{v.name, quoted, true})
-	}
-	registries, err := registrySettings(lab, place, labDir)
-	return append(list, registries...), err
+	return values
 }
 
 // placeSettings are the values in which rehearsal and lab differ.

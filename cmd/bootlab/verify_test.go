@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bootlab/labs"
+	"bootlab/labs/check"
+)
+
+// labWithScript is a generated lab in which the script of a stage is another.
+func labWithScript(t *testing.T, stage, text string) (dir, script string) {
+	t.Helper()
+	dir = newLab(t)
+	if _, stderr, status := bootlab("generate", dir); status != exitDone {
+		t.Fatal(stderr)
+	}
+	script = filepath.Join(dir, "out", "scripts", stage+".sh")
+	writeScript(t, script, text)
+	return dir, script
+}
+
+// writeScript puts a script in its place at once, as somebody may run it.
+func writeScript(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file+".new", []byte("#!/bin/bash\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tapOf is what the script of a stage prints whose check is as bad says.
+func tapOf(stage, bad string) string {
+	s := labs.Builtin().Stage(stage)
+	var b strings.Builder
+	b.WriteString("cat << 'END'\nTAP version 14\n")
+	status := 0
+	for i, c := range s.Checks {
+		if c.ID != bad {
+			fmt.Fprintf(&b, "ok %d - %s: x\n", i+1, c.ID)
+			continue
+		}
+		status = 3
+		fmt.Fprintf(&b, "not ok %d - %s: x\n  ---\n  id: %s\n  expected: |-\n    y\n  found: |2-\n    something else\n  hint: |-\n    z\n  ...\n", i+1, c.ID, c.ID)
+	}
+	fmt.Fprintf(&b, "1..%d\nEND\nexit %d\n", len(s.Checks), status)
+	return b.String()
+}
+
+func TestVerifyTellsWhatTheScriptFound(t *testing.T) {
+	dir, script := labWithScript(t, "copy-manifests", tapOf("copy-manifests", ""))
+	out, stderr, status := bootlab("verify", dir, "copy-manifests")
+	if status != exitDone || stderr != "" || !strings.Contains(out, "1 stage: 3 checks passed\n") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+	writeScript(t, script, tapOf("copy-manifests", "unchanged"))
+	told := labs.Builtin().Stage("copy-manifests").Checks[1]
+	out, stderr, status = bootlab("verify", dir, "copy-manifests")
+	for _, want := range []string{"ok      arrived", "FAILED  unchanged: " + told.Title, told.Expect, "something else", strings.TrimSpace(told.Hint), "2 checks passed, 1 failed"} {
+		if status != exitFound || stderr != "" || !strings.Contains(out, want) {
+			t.Errorf("status %d, no %q: %s%s", status, want, out, stderr)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("colours, and no terminal")
+	}
+	writeScript(t, script, "yes | head --bytes=100M\n")
+	if out, _, status := bootlab("verify", dir, "copy-manifests"); status != exitFound || !strings.Contains(out, "printed more than 4 MiB") {
+		t.Errorf("status %d: %.500s", status, out)
+	}
+	writeScript(t, script, "sleep 60\n")
+	if out, _, status := bootlab("verify", dir, "copy-manifests", "--timeout=300ms"); status != exitFound || !strings.Contains(out, "no verdict within 300ms") {
+		t.Errorf("status %d: %s", status, out)
+	}
+}
+
+func TestVerifyForOtherPrograms(t *testing.T) {
+	dir, _ := labWithScript(t, "copy-manifests", tapOf("copy-manifests", "unchanged"))
+	out, stderr, status := bootlab("verify", dir, "copy-manifests", "--output", "json")
+	var report check.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil || status != exitFound || stderr != "" {
+		t.Fatalf("%v, status %d: %s%s", err, status, out, stderr)
+	}
+	if c := report.Stages[0].Checks[1]; c.Outcome != check.Failed || c.Found != "something else" || report.Summary.Failed != 1 || report.Version != 1 {
+		t.Errorf("%+v", report)
+	}
+	out, _, status = bootlab("verify", dir, "copy-manifests", "--output=junit")
+	if err := xml.Unmarshal([]byte(out), new(struct{})); err != nil || status != exitFound || !strings.Contains(out, `failures="1"`) {
+		t.Errorf("%v, status %d: %s", err, status, out)
+	}
+}
+
+func TestVerifyOfALabOnWhichNothingIsDone(t *testing.T) {
+	dir := newLab(t)
+	if _, stderr, status := bootlab("verify", dir); status != exitFailed || !strings.Contains(stderr, "bootlab generate") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	bootlab("generate", dir)
+	out, stderr, status := bootlab("verify", dir)
+	if status != exitFailed || !strings.Contains(out, "make-pki: not done yet") || !strings.Contains(stderr, "nothing was checked") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+	if out, _, status := bootlab("verify", dir, "make-pki"); status != exitFound || !strings.Contains(out, "COULD NOT RUN") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out", "work")); err == nil {
+		t.Error("out/work was made")
+	}
+}
+
+func TestVerifyRefusesWhatDoesNotGoTogether(t *testing.T) {
+	dir := newLab(t)
+	for _, args := range [][]string{
+		{}, {dir, "nonsense"}, {dir, ".."}, {dir, "render-kcm..render-cvo"}, {dir, "--output=html"}, {dir, "--watch=0"}, {dir, "--watch=x"},
+		{dir, "--watch", "--output=json"}, {dir, "--watch", "--from=x"}, {dir, "--rehearsal", "--from=x"}, {dir, "--partial"},
+		{dir, "--until-passed"}, {dir, "--timeout=0"},
+	} {
+		bootlab("generate", dir)
+		if _, stderr, status := bootlab(append([]string{"verify"}, args...)...); status != exitUsage || !strings.Contains(stderr, "hint: ") {
+			t.Errorf("%v: status %d: %s", args, status, stderr)
+		}
+	}
+}
+
+func TestVerifyWatchesUntilAllPassed(t *testing.T) {
+	dir, script := labWithScript(t, "copy-manifests", tapOf("copy-manifests", "unchanged"))
+	io := streams{nil, &bytes.Buffer{}, &bytes.Buffer{}}
+	r := &verifyRequest{lab: dir, words: []string{"copy-manifests"}, format: "text", watch: 1, passed: true, timeout: time.Minute}
+	time.AfterFunc(1500*time.Millisecond, func() { writeScript(t, script, tapOf("copy-manifests", "")) })
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := runVerify(ctx, io, r); err != nil {
+		t.Fatal(err)
+	}
+	out := fmt.Sprint(io.out)
+	for what, times := range map[string]int{"copy-manifests unchanged: failed\n": 1, "copy-manifests unchanged: failed -> passed": 1, "copy-manifests arrived": 0} {
+		if strings.Count(out, what) != times {
+			t.Errorf("%q stands not %d times in\n%s", what, times, out)
+		}
+	}
+}
+
+func TestWatchingEndsWithTheVerdict(t *testing.T) {
+	dir, _ := labWithScript(t, "copy-manifests", tapOf("copy-manifests", "unchanged"))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	io := streams{nil, &bytes.Buffer{}, &bytes.Buffer{}}
+	err := runVerify(ctx, io, &verifyRequest{lab: dir, words: []string{"copy-manifests"}, format: "text", watch: 1, timeout: time.Minute})
+	if _, found := err.(foundError); !found {
+		t.Errorf("%v", err)
+	}
+	if out := fmt.Sprint(io.out); strings.Count(out, "unchanged") != 1 {
+		t.Errorf("what did not change is told again:\n%s", out)
+	}
+}
+
+// logBundle is a directory as openshift-install gather bootstrap packs it.
+func logBundle(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(dir, "log-bundle-20260102030405", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestVerifyOfABundleThatIsNotWhole(t *testing.T) {
+	dir := newLab(t)
+	files := map[string]string{
+		"rendered-assets/openshift/etcd-bootstrap.done": "",
+		"bootlab/index.json":                            `{"version":1,"missing":["the asset directory, without keys, kubeconfigs and secrets: there is too much; the first files are left out"]}`,
+	}
+	if out, _, status := bootlab("verify", dir, "render-etcd", "--from", logBundle(t, files)); status != exitFound || strings.Contains(out, "FAILED") ||
+		!strings.Contains(out, "was not gathered whole") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	files["bootlab/index.json"] = `{"version":1,"missing":["the asset directory, without keys, kubeconfigs and secrets: \"a.key\" is left out for its name"]}`
+	if out, _, _ := bootlab("verify", dir, "render-etcd", "--from", logBundle(t, files)); !strings.Contains(out, "FAILED  pod-manifest") {
+		t.Error(out)
+	}
+}
+
+func TestVerifyOfABundle(t *testing.T) {
+	dir := newLab(t)
+	files := map[string]string{
+		"rendered-assets/openshift/openshift-manifests.done":          "",
+		"rendered-assets/openshift/manifests/99_feature-gate.yaml":    "kind: FeatureGate\n",
+		"rendered-assets/openshift/bootstrap-manifests/x-secret.yaml": "",
+		"bootstrap/services/bootkube.json":                            `[{"timestamp":"2026-01-02T03:04:05Z","phase":"stage start","stage":"etcd-bootstrap"}]`,
+	}
+	bundle := logBundle(t, files)
+	out, stderr, status := bootlab("verify", dir, "--from", bundle)
+	for _, want := range []string{"ok      feature-gate", "unknown arrived", "cannot be checked in a bundle", "render-kcm: not done yet", "FAILED  pod-manifest"} {
+		if status != exitFound || stderr != "" || !strings.Contains(out, want) {
+			t.Errorf("status %d, no %q: %s%s", status, want, out, stderr)
+		}
+	}
+	if _, _, status := bootlab("verify", dir, "copy-manifests", "--from", bundle); status != exitFound {
+		t.Errorf("half a verdict is a success: status %d", status)
+	}
+	if out, _, status := bootlab("verify", dir, "copy-manifests", "--from", bundle, "--partial"); status != exitDone {
+		t.Errorf("--partial: status %d: %s", status, out)
+	}
+	if _, _, status := bootlab("verify", dir, "resolve-api", "--from", bundle, "--partial"); status != exitFound {
+		t.Errorf("nothing at all is a success: status %d", status)
+	}
+	files["rendered-assets/openshift/manifests/99_feature-gate.yaml"] = "kind: Proxy\n"
+	if out, _, status := bootlab("verify", dir, "copy-manifests", "--partial", "--from", logBundle(t, files)); status != exitFound || !strings.Contains(out, ".kind is Proxy") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	for _, bundle := range []string{logBundle(t, map[string]string{"bootstrap/services/bootkube.json": "[]"}), "nowhere", t.TempDir()} {
+		if _, stderr, status := bootlab("verify", dir, "--from", bundle); status != exitFailed || !strings.Contains(stderr, "hint: ") {
+			t.Errorf("%s: status %d: %s", bundle, status, stderr)
+		}
+	}
+}

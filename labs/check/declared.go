@@ -1,0 +1,278 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"bootlab/labs"
+	"bootlab/labs/record"
+)
+
+// Declared verifies the stages of a lab by the declarations of their checks, on
+// files that are looked at from outside. Each declaration means what the shell
+// function of its name in check-lib.sh and certificate-lib.sh means.
+type Declared struct {
+	Plan  *labs.Plan
+	Files *Files
+	// From is the file or directory that is looked at, for the report.
+	From string
+	// Place is where the scripts ran that made the files.
+	Place labs.Place
+	// Records are those of the services there; a marker or a record says that a
+	// stage was done.
+	Records []*record.Service
+	// Values are the settings of the scripts, by the names of their variables.
+	Values map[string]string
+	Advice Advice
+}
+
+// Here says whether "all" means a stage.
+func (d *Declared) Here(s *labs.Stage) bool { return s.In(d.Place) }
+
+// Run verifies the chosen stages. Nothing fails because it is not kept: such a
+// check says that it cannot be checked, and why.
+func (d *Declared) Run(chosen []Choice) *Report {
+	r := newReport(d.Plan, d.From)
+	seen := d.begun()
+	for _, c := range chosen {
+		r.Stages = append(r.Stages, d.stage(c, seen))
+	}
+	r.sum()
+	return r
+}
+
+func (d *Declared) stage(c Choice, seen *begun) Stage {
+	stage := newStage(c.Stage, "bundle")
+	if done, why := seen.has(c.Stage); !c.Named && !done {
+		stage.State, stage.Problem = NotDone, why
+		return stage
+	}
+	for i := range c.Checks {
+		check := &c.Checks[i]
+		result := newResult(check, d.Place, d.Advice)
+		counts, err := d.Files.counts(check.When)
+		switch {
+		case err != nil:
+			result.Outcome, result.Problem = CannotTell, d.cannot(err)
+		case !counts:
+			continue
+		default:
+			d.judge(check, &result)
+		}
+		stage.Checks = append(stage.Checks, result)
+	}
+	return stage
+}
+
+// begun looks for markers and records.
+func (d *Declared) begun() *begun {
+	b := &begun{services: d.Records}
+	entries, err := fs.ReadDir(d.Files.Assets, ".")
+	if err != nil {
+		return b
+	}
+	for _, e := range entries {
+		b.names = append(b.names, e.Name())
+	}
+	return b
+}
+
+func (d *Declared) cannot(err error) string {
+	if d.Files.Bundle {
+		return "cannot be checked in a bundle: " + err.Error()
+	}
+	return "cannot be checked from outside: " + err.Error()
+}
+
+// look is what an observation finds. What is wrong counts for more than what
+// cannot be known.
+type look struct {
+	files  *Files
+	said   []string
+	bad    bool
+	cannot []error
+}
+
+// wrong says what is not as it should be.
+func (l *look) wrong(format string, args ...any) {
+	l.said = append(l.said, fmt.Sprintf(format, args...))
+	l.bad = true
+}
+
+// unsure says what cannot be known, each reason once.
+func (l *look) unsure(err error) {
+	for _, known := range l.cannot {
+		if known.Error() == err.Error() {
+			return
+		}
+	}
+	l.cannot = append(l.cannot, err)
+}
+
+func (d *Declared) judge(c *labs.Check, result *Result) {
+	name, declaration, err := c.Declaration()
+	if err != nil {
+		result.Outcome, result.Problem = CouldNotRun, err.Error()
+		return
+	}
+	l := &look{files: d.Files}
+	if err := d.observe(l, name, declaration); err != nil {
+		l.unsure(err)
+	}
+	switch {
+	case l.bad:
+		result.Outcome, result.Found = Failed, strings.Join(l.said, "\n")
+	case len(l.cannot) > 0:
+		result.Outcome, result.Problem = CannotTell, d.cannot(errors.Join(l.cannot...))
+	default:
+		result.Outcome = Passed
+	}
+}
+
+var errPredicate = errors.New("a function of the script looks at what no declaration can say")
+
+// observe looks at what a declaration names. An error is why it cannot.
+func (d *Declared) observe(l *look, name string, declaration any) error {
+	switch c := declaration.(type) {
+	case *labs.PresentCheck:
+		return d.observeFiles(l, name, c.Paths)
+	case *labs.CountCheck:
+		l.count(c.AtLeast, d.paths(l, c.Path))
+	case *labs.ModeCheck:
+		l.mode(c.Mode, d.paths(l, c.Paths...))
+	case *labs.SameCheck:
+		l.same(d.paths(l, c.From), d.paths(l, c.To))
+	case *labs.LineCheck:
+		return d.line(l, c)
+	case *labs.ValueCheck:
+		return d.value(l, c)
+	case *labs.PayloadCheck:
+		d.payload(l, c)
+	case *labs.ChainCheck:
+		l.chain(d.paths(l, c.CA), d.paths(l, c.Paths...))
+	case *labs.SubjectCheck:
+		return d.subject(l, c)
+	case *labs.NamesCheck:
+		return d.names(l, c)
+	case *labs.UsageCheck:
+		l.extensionIs(usages, c.Usage, d.paths(l, c.Paths...))
+	case *labs.FreshCheck:
+		l.fresh(c.Minutes, d.paths(l, c.Paths...))
+	case *labs.BundleCheck:
+		l.bundle(d.paths(l, c.Path), d.paths(l, c.Paths...))
+	case *labs.PredicateCheck:
+		return errPredicate
+	default:
+		return fmt.Errorf("declaration %s is not known here", name)
+	}
+	return nil
+}
+
+// observeFiles does so for the declarations that name files and nothing else.
+func (d *Declared) observeFiles(l *look, name string, paths []string) error {
+	files := d.paths(l, paths...)
+	switch name {
+	case "present":
+		l.present(files)
+	case "absent":
+		l.absent(files)
+	case "images":
+		l.images(files)
+	case "keyPair":
+		l.keyPair(files)
+	case "agree":
+		l.agree(files)
+	default:
+		return fmt.Errorf("declaration %s is not known here", name)
+	}
+	return nil
+}
+
+var variable = regexp.MustCompile(`\$\{?([A-Z][A-Z0-9_]*)\}?`)
+
+// fill puts values in the place of $NAME.
+func (d *Declared) fill(text string) (string, error) {
+	var missing error
+	filled := variable.ReplaceAllStringFunc(text, func(word string) string {
+		name := variable.FindStringSubmatch(word)[1]
+		value, err := d.variable(name)
+		if err != nil {
+			missing = err
+		}
+		return value
+	})
+	return filled, missing
+}
+
+// releaseInfo are the variables whose values release-info.sh wrote down
+// (generator/script.go, releaseInfoFiles).
+var releaseInfo = map[string]string{
+	"RELEASE_IMAGE_DIGEST": "release-info/digest",
+	"VERSION":              "release-info/version",
+	"KUBERNETES_VERSION":   "release-info/kubernetes-version",
+}
+
+func (d *Declared) variable(name string) (string, error) {
+	if file, ok := releaseInfo[name]; ok {
+		data, err := d.Files.read(file)
+		switch {
+		case err == nil:
+			return strings.TrimRight(string(data), "\n"), nil
+		case d.Files.Bundle:
+			return "", fmt.Errorf("%s, which names what to compare with, is not in it", file)
+		}
+		return "unknown: no " + file, nil
+	}
+	if value, ok := d.Values[name]; ok {
+		return value, nil
+	}
+	if value, ok := derived(d.Plan.Lab)[name]; ok {
+		return value, nil
+	}
+	return "", fmt.Errorf("only the script knows $%s", name)
+}
+
+// derived are the values that make-manifests.sh computes from the replicas.
+func derived(lab *labs.Lab) map[string]string {
+	const one = "SingleReplica"
+	control, infrastructure, schedulable := "HighlyAvailable", "HighlyAvailable", "false"
+	if *lab.ControlPlane.Replicas <= 1 {
+		control = one
+	}
+	switch *lab.Compute[0].Replicas {
+	case 1:
+		infrastructure = one
+	case 0:
+		infrastructure, schedulable = control, "true"
+	}
+	return map[string]string{"CONTROL_PLANE_TOPOLOGY": control, "INFRASTRUCTURE_TOPOLOGY": infrastructure, "MASTERS_SCHEDULABLE": schedulable}
+}
+
+// paths are the files that the paths of a declaration mean.
+func (d *Declared) paths(l *look, patterns ...string) []string {
+	var all []string
+	for _, pattern := range patterns {
+		filled, err := d.fill(pattern)
+		if err != nil {
+			l.unsure(err)
+			continue
+		}
+		if filled != pattern { // the shell quotes such a path, and matches nothing in it
+			all = append(all, filled)
+			continue
+		}
+		names, more, err := l.files.expand(pattern)
+		if more {
+			l.unsure(errLeftOut)
+		}
+		if err != nil {
+			l.unsure(err)
+			continue
+		}
+		all = append(all, names...)
+	}
+	return all
+}
