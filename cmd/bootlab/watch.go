@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	stdio "io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	_ "bootlab/cmd/bootlab/background"
+	"bootlab/labs"
+	"bootlab/labs/record"
+	labrun "bootlab/labs/run"
+)
+
+// How often a lab is looked at unless told: files of this workstation cost
+// nothing, machines have better things to do.
+const (
+	rehearsalInterval = 250 * time.Millisecond
+	machinesInterval  = 2 * time.Second
+)
+
+// shortestInterval keeps looking from becoming all that happens.
+const shortestInterval = 100 * time.Millisecond
+
+func newWatchCommand(io streams) *cobra.Command {
+	var interval time.Duration
+	var plain bool
+	var place where
+	c := &cobra.Command{
+		Use:   "watch LAB",
+		Short: "Watch a bootstrap on one live screen",
+		Long: `Show on one screen how far the bootstrap is: stages, units, static pods, etcd
+members, the API, certificate requests, masters, revisions and operators. In a
+rehearsal: the stages, and what the one at work says. Nothing is changed on any
+machine.
+
+Without a terminal, with --plain or TERM=dumb it prints one line per change,
+each with its time in UTC. NO_COLOR=1 turns colours off.
+
+Keys: q or Ctrl-C leaves, d says why it hangs (as bootlab diagnose), arrows and
+PgUp, PgDn scroll, ? helps.`,
+		Example: "  bootlab watch mylab\n  bootlab watch mylab --rehearsal\n  bootlab watch mylab --plain | tee changes.txt",
+		Args:    asUsage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if interval != 0 && interval < shortestInterval {
+				return &usageError{&hintError{fmt.Errorf("interval %s is too short", interval), "--interval 100ms is the shortest"}}
+			}
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			defer stop()
+			plan, err := loadPlan(io, args[0])
+			if err != nil {
+				return err
+			}
+			watch, end, err := openWatch(io, plan, &place, &interval)
+			if err != nil {
+				return err
+			}
+			defer end()
+			if plain || !drawsOn(io) {
+				return watchPlainly(ctx, io.out, watch, interval)
+			}
+			return watchOnScreen(ctx, io, plan, watch, &place, interval)
+		},
+	}
+	c.Flags().DurationVar(&interval, "interval", 0, "time between two looks at the API; what costs less is looked at more often (default 2s, 250ms in a rehearsal)")
+	c.Flags().BoolVar(&plain, "plain", false, "one line per change, no screen")
+	place.flags(c)
+	return c
+}
+
+// openWatch makes ready to look at the lab's machines, or at its rehearsal.
+func openWatch(io streams, plan *labs.Plan, place *where, interval *time.Duration) (*labrun.Watch, func(), error) {
+	places, err := place.places(plan.Lab)
+	if err != nil {
+		return nil, nil, vmsError(err)
+	}
+	if *interval == 0 {
+		*interval = machinesInterval
+		if places.Rehearsal {
+			*interval = rehearsalInterval
+		}
+	}
+	var durations record.Durations
+	if file, err := record.DurationsFile(); err == nil {
+		// What usually happens is a help, and no more.
+		if durations, err = record.ReadDurations(file); err != nil {
+			fmt.Fprintf(io.err, "warning: no usual durations: %v\n", err)
+		}
+	}
+	end := labrun.Share(places)
+	return labrun.NewWatch(plan, places, durations), end, nil
+}
+
+// drawsOn says whether there is a terminal that a screen can be drawn on, and
+// whose keys can be read.
+func drawsOn(io streams) bool {
+	in, isFile := io.in.(*os.File)
+	out, isFileToo := io.out.(*os.File)
+	name := os.Getenv("TERM")
+	return isFile && isFileToo && name != "" && name != "dumb" && term.IsTerminal(in.Fd()) && term.IsTerminal(out.Fd())
+}
+
+// watchPlainly prints changes until it is interrupted, or nobody reads any more.
+func watchPlainly(ctx context.Context, out stdio.Writer, watch *labrun.Watch, interval time.Duration) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var failed error
+	before := &labrun.Snapshot{}
+	watch.Run(ctx, interval, func(now *labrun.Snapshot) {
+		for _, change := range labrun.Changes(before, now) {
+			if _, err := fmt.Fprintf(out, "%s %s: %s\n", change.At.UTC().Format(time.RFC3339), change.Where, change.Text); err != nil {
+				failed = err
+				stop()
+				return
+			}
+		}
+		before = now
+	})
+	return failed
+}
+
+// watchOnScreen draws until it is left. The terminal is as it was before, then.
+func watchOnScreen(ctx context.Context, io streams, plan *labs.Plan, watch *labrun.Watch, place *where, interval time.Duration) error {
+	ctx, stop := context.WithCancel(ctx)
+	m := newWatchModel(ctx, watch, interval, newPaint(lipgloss.NewRenderer(io.out)))
+	m.diagnose = func(ctx context.Context) []string { return causeLines(ctx, io, plan, place) }
+	program := tea.NewProgram(m, tea.WithInput(io.in), tea.WithOutput(io.out), tea.WithAltScreen(), tea.WithoutSignalHandler())
+	go func() {
+		<-ctx.Done()
+		program.Quit()
+	}()
+	_, err := program.Run()
+	// What still looks is stopped, and not left behind.
+	stop()
+	m.looks.close()
+	if errors.Is(err, tea.ErrProgramKilled) {
+		return nil
+	}
+	return err
+}

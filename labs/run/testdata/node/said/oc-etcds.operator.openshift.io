@@ -1,0 +1,1 @@
+{"items":[{"metadata":{"name":"cluster"},"status":{"latestAvailableRevision":6,"nodeStatuses":[{"nodeName":"master-0","currentRevision":6},{"nodeName":"master-1","currentRevision":0,"targetRevision":6}]}}]}

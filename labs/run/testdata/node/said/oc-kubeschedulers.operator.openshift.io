@@ -1,0 +1,1 @@
+{"items":[{"metadata":{"name":"cluster"},"status":{"latestAvailableRevision":4,"nodeStatuses":[{"nodeName":"master-0","currentRevision":3,"lastFailedRevision":4,"lastFailedCount":2},{"nodeName":"master-1","currentRevision":4}]}}]}

@@ -1,0 +1,2 @@
+// Package watch runs bootlab watch on a terminal, as a person does.
+package watch

@@ -1,0 +1,14 @@
+package watch
+
+import (
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	os.Exit(status)
+}
