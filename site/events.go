@@ -2,12 +2,18 @@ package site
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 )
 
 // event is a message to the pages that are open.
 type event struct{ name, data string }
+
+func (e event) write(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.name, e.data)
+	return err
+}
 
 // mostStreams bounds how many pages may listen at once.
 const mostStreams = 64
@@ -57,9 +63,9 @@ func (h *hub) tell(e event) {
 	}
 }
 
-// stream sends events, beginning with the first one, until the page is left or
+// stream sends events, beginning with the first ones, until the page is left or
 // the server ends.
-func (h *hub) stream(w http.ResponseWriter, r *http.Request, first event) {
+func (h *hub) stream(w http.ResponseWriter, r *http.Request, first ...event) {
 	flusher, ok := w.(http.Flusher)
 	stream := h.join()
 	if !ok || stream == nil {
@@ -68,15 +74,16 @@ func (h *hub) stream(w http.ResponseWriter, r *http.Request, first event) {
 	}
 	defer h.leave(stream)
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	for e := first; ; {
-		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.name, e.data); err != nil {
+	for _, e := range first {
+		if e.write(w) != nil {
 			return
 		}
+	}
+	for {
 		flusher.Flush()
-		var open bool
 		select {
-		case e, open = <-stream:
-			if !open {
+		case e, open := <-stream:
+			if !open || e.write(w) != nil {
 				return
 			}
 		case <-r.Context().Done():

@@ -27,6 +27,8 @@ type Live struct {
 	Report func(error)
 	// States tells how far the lab is, by the ids of pages.
 	States func() map[string]State
+	// Clock is a line that says what will end next; empty where nothing does.
+	Clock func() string
 	// Names are hosts that a browser may ask for, beside this machine's loopback
 	// addresses. Addresses stands for any host that is an address and no name.
 	Names     []string
@@ -42,6 +44,7 @@ type Handler struct {
 	mu       sync.Mutex
 	site     *Site
 	states   map[string]State
+	clock    string
 	reported string
 }
 
@@ -50,6 +53,9 @@ func (s *Site) Handler(live Live) *Handler {
 	h := &Handler{live: live, site: s, hub: hub{closed: make(chan struct{})}}
 	if live.States != nil {
 		h.states = live.States()
+	}
+	if live.Clock != nil {
+		h.clock = live.Clock()
 	}
 	return h
 }
@@ -81,6 +87,11 @@ func (h *Handler) look() {
 			h.hub.tell(event{"reload", "{}"})
 		}
 	}
+	h.lookAtStates()
+	h.lookAtClock()
+}
+
+func (h *Handler) lookAtStates() {
 	if h.live.States == nil {
 		return
 	}
@@ -91,6 +102,20 @@ func (h *Handler) look() {
 	h.mu.Unlock()
 	if changed {
 		h.hub.tell(statesEvent(states))
+	}
+}
+
+func (h *Handler) lookAtClock() {
+	if h.live.Clock == nil {
+		return
+	}
+	clock := h.live.Clock()
+	h.mu.Lock()
+	changed := clock != h.clock
+	h.clock = clock
+	h.mu.Unlock()
+	if changed {
+		h.hub.tell(clockEvent(clock))
 	}
 }
 
@@ -105,10 +130,11 @@ func (h *Handler) report(err error) {
 	h.reported = text
 }
 
-func (h *Handler) now() (*Site, map[string]State) {
+// now is the site, and how it is shown at the moment.
+func (h *Handler) now() (*Site, view) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.site, h.states
+	return h.site, view{root: "/", live: true, states: h.states, clock: h.clock}
 }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -120,8 +146,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "expected GET or HEAD", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/events":
-		_, states := h.now()
-		h.hub.stream(w, r, statesEvent(states))
+		_, shown := h.now()
+		first := []event{statesEvent(shown.states)}
+		if h.live.Clock != nil {
+			first = append(first, clockEvent(shown.clock))
+		}
+		h.hub.stream(w, r, first...)
 	default:
 		h.file(w, r)
 	}
@@ -160,12 +190,11 @@ func (h *Handler) allowed(host string) bool {
 // file answers with a file of the site, or with the page that says there is
 // none.
 func (h *Handler) file(w http.ResponseWriter, r *http.Request) {
-	site, states := h.now()
+	site, shown := h.now()
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if name == "" {
 		name = indexID + ".html"
 	}
-	shown := view{root: "/", live: true, states: states}
 	data, known := site.assets[name]
 	status := http.StatusOK
 	var err error
@@ -236,4 +265,12 @@ func statesEvent(states map[string]State) event {
 		data = fmt.Appendf(nil, "{}")
 	}
 	return event{"states", string(data)}
+}
+
+func clockEvent(text string) event {
+	data, err := json.Marshal(text)
+	if err != nil {
+		data = fmt.Appendf(nil, `""`)
+	}
+	return event{"clock", string(data)}
 }

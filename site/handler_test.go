@@ -214,3 +214,32 @@ func TestAPageThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 	}
 	h.leave(stream)
 }
+
+func TestTheClockStandsInLivePages(t *testing.T) {
+	s, files := built(t, source("# etcd\n"))
+	var later atomic.Bool
+	h := s.Handler(Live{Clock: func() string {
+		if later.Load() {
+			return ""
+		}
+		return "certificates: <a> ends"
+	}})
+	server := httptest.NewServer(h)
+	defer server.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go h.Watch(ctx, 5*time.Millisecond)
+	if page := body(t, ask(h, "GET", "localhost", "/render-etcd.html")); !strings.Contains(page, `<p id="Clock">certificates: &lt;a&gt; ends</p>`) {
+		t.Errorf("no clock in\n%s", page)
+	}
+	lines := listen(t, server.URL)
+	expect(t, lines, "event: states", "{}", "event: clock", `"certificates: \u003ca\u003e ends"`)
+	later.Store(true)
+	expect(t, lines, "event: clock", `""`)
+	if page := body(t, ask(h, "GET", "localhost", "/render-etcd.html")); !strings.Contains(page, `<p id="Clock" hidden></p>`) {
+		t.Errorf("no hidden clock in\n%s", page)
+	}
+	if strings.Contains(files["render-etcd.html"], `id="Clock"`) {
+		t.Error("the file for disks has a clock")
+	}
+}

@@ -43,6 +43,7 @@ type view struct {
 	// live pages listen for changes.
 	live   bool
 	states map[string]State
+	clock  string
 }
 
 // document is what the layout sees.
@@ -73,6 +74,9 @@ func (d document) Current(p *page) bool { return p == d.Page }
 
 // State is how far the lab is with a page's stage; empty where nobody asked.
 func (d document) State(p *page) State { return d.view.states[p.ID] }
+
+// Clock is what will end next, on pages that are live.
+func (d document) Clock() string { return d.view.clock }
 
 // Groups are the parts of the navigation.
 func (s *Site) Groups() []navGroup { return s.groups }

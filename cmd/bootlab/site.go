@@ -66,8 +66,8 @@ func newSiteServeCommand(io streams) *cobra.Command {
 		Use:   "serve LAB",
 		Short: "Show the site, and how far the lab is",
 		Long: `Serve the site of LAB to browsers on this machine. Pages are loaded again when
-the guide changes, and show which stages are done, running or failed. Ctrl-C
-ends it.`,
+the guide changes, and show which stages are done, running or failed, and which
+certificates end next. Ctrl-C ends it.`,
 		Example: `  bootlab site serve mylab
   bootlab site serve mylab --listen 127.0.0.1:9000`,
 		Args: asUsage(cobra.ExactArgs(1)),
@@ -175,6 +175,7 @@ func runSiteServe(ctx context.Context, io streams, lab, listen string) error {
 		Rebuild: source.rebuild,
 		Report:  func(err error) { printError(io.err, fmt.Errorf("the guide changed and cannot be shown: %w", err)) },
 		States:  func() map[string]site.State { return labStates(dir, source.built.Pages()) },
+		Clock:   siteClock(dir),
 	}
 	live.Names, live.Addresses = openTo(listen, listener)
 	if live.Addresses {

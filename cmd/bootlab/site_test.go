@@ -17,6 +17,7 @@ import (
 
 	"bootlab/generator"
 	"bootlab/labs"
+	"bootlab/labs/record"
 	"bootlab/site"
 	"bootlab/templates"
 )
@@ -293,16 +294,16 @@ func TestAPortThatIsTakenIsOneClearError(t *testing.T) {
 }
 
 func TestStatesOfStages(t *testing.T) {
-	start, good, bad := recordEntry{Phase: "stage start"}, recordEntry{Phase: "stage end", Result: "success"}, recordEntry{Phase: "stage end", Result: "failure"}
+	start, good, bad := &record.Entry{Phase: record.StageStart}, &record.Entry{Phase: record.StageEnd, Result: record.Success}, &record.Entry{Phase: record.StageEnd, Result: record.Failure}
 	for _, c := range []struct {
 		marked bool
-		last   recordEntry
+		last   *record.Entry
 		atWork bool
 		want   site.State
 	}{
-		{false, recordEntry{}, false, site.NotBegun},
-		{false, recordEntry{}, true, site.NotBegun},
-		{true, recordEntry{}, false, site.Done},
+		{false, nil, false, site.NotBegun},
+		{false, nil, true, site.NotBegun},
+		{true, nil, false, site.Done},
 		{true, good, true, site.Done},
 		{false, good, false, site.NotBegun}, // made anew what it was made from
 		{false, start, true, site.Running},
@@ -352,6 +353,8 @@ func TestStatesComeFromMarkersRecordsAndLock(t *testing.T) {
 	}
 	look("map[a:done b:running]")
 	lock.Close()
+	look("map[a:done b:failed]")
+	put(logs, "bootkube.json", `[{"phase":"stage start","stage":"b"},{"phase":"stage st`)
 	look("map[a:done b:failed]")
 	put(logs, "bootkube.json", `[{"phase":"stage st`)
 	look("map[a:done b:not begun]")

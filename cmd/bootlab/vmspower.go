@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -141,9 +143,7 @@ func printStatus(ctx context.Context, io streams, p *vms.Provisioner, format str
 		return vmsError(err)
 	}
 	if format == "json" {
-		encoder := json.NewEncoder(io.out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(struct {
+		return encodeJSON(io, struct {
 			vms.Surroundings
 			Machines []vms.Status `json:"machines"`
 		}{host, all})
@@ -161,9 +161,31 @@ func printStatus(ctx context.Context, io streams, p *vms.Provisioner, format str
 			fmt.Fprintf(io.out, "%s: %s\n", s.Name, s.Why)
 		}
 	}
-	fmt.Fprintf(io.out, "network %s, load balancer %s\n", host.Network, host.Balancer)
+	fmt.Fprintln(io.out, surroundings(host))
+	if ends := ignitionClock(p.Lab.Dir, all, time.Now()); ends != "" {
+		fmt.Fprintln(io.out, ends)
+	}
 	if host.Next != "" {
 		fmt.Fprintf(io.out, "next: %s\n", host.Next)
 	}
 	return nil
+}
+
+// surroundings says how network and load balancer stand, or what a lab has in its
+// place.
+func surroundings(host vms.Surroundings) string {
+	if host.Balancer != vms.NoBalancer {
+		return fmt.Sprintf("network %s, load balancer %s", host.Network, host.Balancer)
+	}
+	text := fmt.Sprintf("network %s, no load balancer", host.Network)
+	var machines []string
+	for _, l := range host.API {
+		if m := cmp.Or(l.Machine, l.Address); !slices.Contains(machines, m) {
+			machines = append(machines, m)
+		}
+	}
+	if len(machines) > 0 {
+		text += ": api and api-int lead to " + strings.Join(machines, ", ")
+	}
+	return text
 }

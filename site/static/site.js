@@ -234,11 +234,18 @@
     }
   }
 
+  function showClock(text) {
+    const place = get('Clock');
+    place.textContent = text;
+    place.hidden = !text;
+  }
+
   function follow() {
     if (!html.dataset.live) return;
     const events = new EventSource(html.dataset.live);
     events.addEventListener('reload', () => location.reload());
     events.addEventListener('states', (event) => showStates(JSON.parse(event.data)));
+    events.addEventListener('clock', (event) => showClock(JSON.parse(event.data)));
     addEventListener('pagehide', () => events.close());
   }
 
