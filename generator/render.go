@@ -143,7 +143,7 @@ var pure = []string{"join", "trim", "replace", "indent", "contains", "hasPrefix"
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock, "advice": advice, "prose": prose, "span": textSpan, "aside": aside}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock, "advice": advice, "prose": prose, "span": textSpan, "aside": aside, "plain": plain, "look": look, "lines": lines}
 	for _, name := range pure {
 		out[name] = all[name]
 	}

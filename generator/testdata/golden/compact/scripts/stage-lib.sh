@@ -121,7 +121,8 @@ without_bootkube() {
 }
 
 begin() {
-  { mkdir --parents "${LOG%/*}" && touch "${LOG}"; } 2> /dev/null ||
+  # Whoever reads the log later can tell this run from those before it.
+  { mkdir --parents "${LOG%/*}" && date --utc "+==> ${CALL} begins, %Y-%m-%dT%H:%M:%SZ" >> "${LOG}"; } 2> /dev/null ||
     die 4 "${LOG} cannot be written to" 'look at its owner and its mode'
   LOG_FROM=$(($(wc -l < "${LOG}") + 1))
   # The log outlives a lost terminal, a signal to all, and a reader who leaves.
