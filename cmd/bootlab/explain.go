@@ -11,12 +11,13 @@ import (
 
 func newExplainCommand(io streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain STAGE|FILE|FIELD|FLAG|KEY [--lab LAB] [--release RELEASE] [--from-audit FILE]",
-		Short: "Explain a stage, a file or a field in it, a flag, or a key of lab.yaml",
+		Use:   "explain STAGE|FILE|FIELD|FLAG|KEY|SYMPTOM [--lab LAB] [--release RELEASE] [--from-audit FILE]",
+		Short: "Explain a stage, a file or a field in it, a flag, a key of lab.yaml, or a symptom",
 		Long: `Explain one thing, from the same data as the scripts and the guide: a stage by
 its name here or in bootkube.sh, a file that stages read or write, a field of a
 static pod, a kubeconfig or another file that the guide explains part by part, a
-flag that bootkube.sh or such a file gives to a program, or a key of lab.yaml.
+flag that bootkube.sh or such a file gives to a program, a key of lab.yaml, or
+what bootlab diagnose names: a symptom, or a layer of its walk.
 Without --lab or --release, for the default release. With --from-audit, as
 bootlab generate --from-audit makes it of that file.`,
 		Example: `  bootlab explain render-etcd
@@ -25,7 +26,8 @@ bootlab generate --from-audit makes it of that file.`,
   bootlab explain etcd-member-pod.yaml
   bootlab explain hostNetwork
   bootlab explain --etcd-image
-  bootlab explain networking.machineNetwork`,
+  bootlab explain networking.machineNetwork
+  bootlab explain csr-client-pending`,
 		// An operator's flag is an argument here, so cobra must not parse flags.
 		DisableFlagParsing:    true,
 		DisableFlagsInUseLine: true,
@@ -44,6 +46,11 @@ bootlab generate --from-audit makes it of that file.`,
 			for _, s := range labs.Builtin().Stages {
 				ids = append(ids, s.ID)
 			}
+			for _, layer := range labs.BuiltinDiagnosis().Layers {
+				for _, s := range layer.Symptoms {
+					ids = append(ids, s.ID)
+				}
+			}
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
@@ -58,7 +65,7 @@ type explainRequest struct {
 func parseExplain(args []string) (*explainRequest, error) {
 	r := &explainRequest{}
 	usage := func(problem string) error {
-		return &usageError{&hintError{fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY [--lab LAB] [--release RELEASE] [--from-audit FILE]"}}
+		return &usageError{&hintError{fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY|SYMPTOM [--lab LAB] [--release RELEASE] [--from-audit FILE]"}}
 	}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
@@ -91,14 +98,14 @@ func runExplain(io streams, r *explainRequest) error {
 		return err
 	}
 	e := &explainer{plan: plan}
-	for _, explain := range []func(string) bool{e.stage, e.flag, e.key, e.file, e.parts} {
+	for _, explain := range []func(string) bool{e.stage, e.flag, e.key, e.symptom, e.layer, e.file, e.parts, e.chapter} {
 		if explain(r.what) {
 			_, err := fmt.Fprint(io.out, e.text.String()+e.origin())
 			return err
 		}
 	}
 	return &hintError{
-		fmt.Errorf("%s is no stage, file, field, flag or key of release %s", r.what, plan.Version()),
+		fmt.Errorf("%s is no stage, file, field, flag, key, symptom or chapter of release %s", r.what, plan.Version()),
 		"stages: " + strings.Join(e.stageIDs(), " "),
 	}
 }

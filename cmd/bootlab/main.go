@@ -33,7 +33,14 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
+	exitFound  = 3 // something was looked for, and it is there: a failed check, a cause
 )
+
+// foundError ends a command with status 3 after it has printed what it found; run
+// prints nothing more.
+type foundError struct{}
+
+func (foundError) Error() string { return "something was found" }
 
 // run executes one command line and returns the exit status. Errors are
 // printed here and nowhere else.
@@ -43,6 +50,9 @@ func run(args []string, io streams) int {
 	err := root.Execute()
 	if err == nil {
 		return exitDone
+	}
+	if errors.As(err, new(foundError)) {
+		return exitFound
 	}
 	printError(io.err, err)
 	if errors.As(err, new(*usageError)) {

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"bootlab/labs"
+)
+
+// What diagnose prints as a thing to read or to ask for can be asked for.
+func TestExplainKnowsWhatDiagnoseNames(t *testing.T) {
+	explained := func(what string) string {
+		t.Helper()
+		out, stderr, status := bootlab("explain", what)
+		if status != exitDone || stderr != "" {
+			t.Errorf("explain %s: status %d, %s", what, status, stderr)
+		}
+		return out
+	}
+	for _, layer := range labs.BuiltinDiagnosis().Layers {
+		if out := explained(layer.ID); !strings.Contains(out, layer.Ask) && labs.Builtin().Stage(layer.ID) == nil {
+			t.Errorf("explain %s does not tell its question:\n%s", layer.ID, out)
+		}
+		if layer.Page != "" {
+			explained(layer.Page)
+		}
+		for _, s := range layer.Symptoms {
+			out := explained(s.ID)
+			for _, part := range []string{s.ID + ": " + s.Title, unfolded(s.Cause), unfolded(s.Mend), s.Source} {
+				if !strings.Contains(out, part) {
+					t.Errorf("explain %s does not tell %q:\n%s", s.ID, part, out)
+				}
+			}
+		}
+	}
+}
+
+func TestExplainTellsThatASymptomIsOfAnotherRelease(t *testing.T) {
+	out, _, _ := bootlab("explain", "gate-addresses", "--release", "4.21")
+	if !strings.Contains(out, "Not in release 4.21: only from 4.16 to 4.17.") {
+		t.Error(out)
+	}
+	if out, _, _ := bootlab("explain", "gate-revisions", "--release", "4.21"); strings.Contains(out, "Not in") {
+		t.Error(out)
+	}
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/labs"
+	"bootlab/labs/host"
+	labrun "bootlab/labs/run"
+	"bootlab/vms"
+)
+
+// where is which of a lab's two forms a command looks at.
+type where struct {
+	rehearsal bool
+}
+
+func (w *where) flags(c *cobra.Command) {
+	c.Flags().BoolVar(&w.rehearsal, "rehearsal", false, "look at the rehearsal on this workstation, although the lab has machines")
+}
+
+// places are the machines of a lab if it has any, else its rehearsal.
+func (w *where) places(lab *labs.Lab) (*host.Places, error) {
+	if w.rehearsal {
+		return labrun.Rehearsal(lab), nil
+	}
+	config, err := vms.SSHConfig(lab)
+	var problem *vms.Problem
+	switch {
+	case errors.As(err, &problem):
+		return labrun.Rehearsal(lab), nil
+	case err != nil:
+		return nil, err
+	}
+	return labrun.Machines(lab, config), nil
+}
