@@ -57,10 +57,29 @@ type Port struct {
 	From string   `yaml:"from"` // who connects
 	// Balanced: clients come by way of the load balancer.
 	Balanced bool `yaml:"balanced"`
-	Span     `yaml:",inline"`
-	When     Condition `yaml:"when"`
-	Source   string    `yaml:"source"`
+	// Reached says for each kind of machine of On who has to get there, and as
+	// long as what. What nobody is told of here is not looked at.
+	Reached map[string]Reach `yaml:"reached"`
+	Span    `yaml:",inline"`
+	When    Condition `yaml:"when"`
+	Source  string    `yaml:"source"`
 }
+
+// Reach is who has to reach a port.
+type Reach struct {
+	// While is the sign on the machine that the port is to be open: "pod FILE" of
+	// a static pod, "unit UNIT" of systemd, "container NAME" of CRI-O, or "always".
+	While string `yaml:"while"`
+	// By are kinds of machines: of PortMachines, the workstation (where the load
+	// balancer runs), or itself.
+	By []string `yaml:"by"`
+}
+
+// Askers are who may have to reach a port, beside PortMachines.
+const (
+	AskerWorkstation = "workstation"
+	AskerItself      = "itself"
+)
 
 // PortMachines are the kinds of machines that a port may be open on.
 var PortMachines = []string{string(bootstrapRole), string(masterRole), string(workerRole)}
@@ -149,8 +168,29 @@ func (g *Guide) Validate(c *Catalog) error {
 		if p.Number == "" || len(p.On) == 0 {
 			complain("port %q needs a number, and a machine in on", p.Number)
 		}
+		p.validateReached(complain)
 	}
 	return errors.Join(errs...)
+}
+
+func (p *Port) validateReached(complain func(string, ...any)) {
+	for machine, reach := range p.Reached {
+		if !slices.Contains(p.On, machine) {
+			complain("port %s is reached on %q, where it is not open", p.Number, machine)
+		}
+		sign, name, _ := strings.Cut(reach.While, " ")
+		if reach.While != "always" && (name == "" || !slices.Contains([]string{"pod", "unit", "container"}, sign)) {
+			complain("port %s on %s is open while %q, which is no sign", p.Number, machine, reach.While)
+		}
+		for _, by := range reach.By {
+			if by != AskerWorkstation && by != AskerItself && !slices.Contains(PortMachines, by) {
+				complain("port %s is reached by %q, which is no machine", p.Number, by)
+			}
+		}
+		if len(reach.By) == 0 {
+			complain("port %s on %s is reached by nobody", p.Number, machine)
+		}
+	}
 }
 
 func (g *Guide) validateChapters(c *Catalog, complain func(string, ...any)) {
