@@ -139,7 +139,7 @@ func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error)
 // pure are the functions of sprig that templates may use. The others read the
 // clock, the environment or random numbers, or quote for another language than
 // the shell.
-var pure = []string{"join", "trim", "replace", "indent", "contains", "hasPrefix", "default", "list"}
+var pure = []string{"join", "lower", "trim", "replace", "indent", "contains", "hasPrefix", "default", "list"}
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
