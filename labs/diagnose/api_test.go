@@ -1,6 +1,10 @@
 package diagnose
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // apiEnds is kube-apiserver that ended with those lines, and whose port refuses.
 func apiEnds(lines ...string) []change {
@@ -62,6 +66,33 @@ func TestAnAPIServerThatWasTakenDownIsNoCause(t *testing.T) {
 		r := recorded{changes: append(changes, where...)}.walk(t, "api", "names")
 		if r.Verdict != Healthy {
 			t.Errorf("%s: %s in layer %s, cause %+v", name, r.Verdict, r.Layer, r.Cause)
+		}
+	}
+}
+
+// What a running API server complained of, and got over, is no cause of what is
+// wrong later: here it does not get ready for a reason that nobody knows.
+func TestAComplaintOfTheAPIServerThatWasOvercomeProvesNothing(t *testing.T) {
+	later := strings.Repeat("I0102 05:59:20.100000       1 trace.go:236] Trace[1]: \"Get\" (total time: 501ms)\n", 80)
+	for id, c := range cases["api"] {
+		r := recorded{changes: slices.Concat(c.changes, waiting(), []change{
+			says("api-answer", "[-]poststarthook/of-nobody failed\n\nlocalhost status 500\n"),
+			func(t *testing.T, e evidence) {
+				broken := healthy(t)
+				for _, change := range c.changes {
+					change(t, broken)
+				}
+				text := strings.Replace(broken["kube-apiserver-log"], "CONTAINER_EXITED", "CONTAINER_RUNNING", 1)
+				text = strings.NewReplacer("Error: unknown", "it was unknown", `"command failed"`, `"key failed"`, "F0102", "E0102").Replace(text)
+				if !strings.Contains(text, "already in use") {
+					e["kube-apiserver-log"] = text + later
+				}
+			},
+		})}
+		if strings.HasPrefix(id, "api-etcd") || id == "api-files" || id == "api-stops" || id == "api-flag" {
+			if got := r.walk(t, "api"); got.Verdict != Unknown {
+				t.Errorf("%s: %s, cause %+v", id, got.Verdict, got.Cause)
+			}
 		}
 	}
 }

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"crypto/tls"
+	"io"
+	"log"
 	"net/http"
 	"testing"
 
@@ -46,7 +48,7 @@ func TestFaultsOnTheWayToTheMachineConfigServerAreProven(t *testing.T) {
 			listener = tls.NewListener(listener, config)
 		}
 		t.Cleanup(func() { listener.Close() })
-		go http.Serve(listener, handler)
+		go (&http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}).Serve(listener)
 	}
 	config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		pair, err := tls.X509KeyPair(shown.Certificate, shown.Key)
