@@ -96,11 +96,17 @@ var placeNames = map[string]string{
 	labs.OnCluster: "where oc reaches the API", labs.OnHere: "on the workstation, in the output directory",
 }
 
-// look is evidence as lines of bash that a person can run.
+// look is evidence as lines of bash that a person can run. Those that would end or
+// change the shell they are typed into stand in one of their own.
 func look(e *labs.Evidence) string {
-	text := strings.ReplaceAll(code(e.Run), "</", "< /")
-	return "# " + e.Title + ", " + placeNames[e.On] + "\n" + strings.TrimRight(trailing.ReplaceAllString(text, ""), "\n")
+	text := lines(code(e.Run))
+	if ofTheShell.MatchString(text) {
+		text = "(\n" + text + "\n)"
+	}
+	return "# " + e.Title + ", " + placeNames[e.On] + "\n" + text
 }
+
+var ofTheShell = regexp.MustCompile(`(?m)(^|[;|&{(] *|\b(then|do|else) )(exit|cd|set|export|shopt|umask|trap)\b|^ *[A-Za-z_]+=\S*$`)
 
 var trailing = regexp.MustCompile(`(?m) +$`)
 

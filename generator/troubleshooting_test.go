@@ -74,3 +74,21 @@ func TestATextOfTheDataShowsAsItIs(t *testing.T) {
 		t.Errorf("in a table %q", got)
 	}
 }
+
+// Whoever pastes a line into a shell of root's keeps that shell, as it was.
+func TestLinesToPasteLeaveTheShellAlone(t *testing.T) {
+	for run, alone := range map[string]bool{
+		"cat /proc/meminfo":                              true,
+		"cd /var/log || exit 1\nls":                      false,
+		"[[ -f x ]] || exit 0":                           false,
+		"[[ -f x ]] || { echo no >&2; exit 1; }":         false,
+		"export LC_ALL=C\ndf":                            false,
+		"file=\"/var/log/x\"\ncat \"${file}\"":           false,
+		"journalctl --unit=kubelet | grep 'exit status'": true,
+	} {
+		text := look(&labs.Evidence{Title: "x", On: labs.OnBootstrap, Run: run})
+		if wrapped := strings.Contains(text, "\n(\n"); wrapped == alone {
+			t.Errorf("%q is shown as\n%s", run, text)
+		}
+	}
+}
