@@ -101,6 +101,21 @@ func TestTheWalkEndsWhereItMust(t *testing.T) {
 	}
 }
 
+// Where the command failed and printed nothing, no document says no; that a file
+// is not there is an answer.
+func TestAQuestionThatFailedIsNoAnswer(t *testing.T) {
+	for complaint, verdict := range map[string]Verdict{
+		"error: Unauthorized\n":                             Unseen,
+		"cat: /var/log/x.json: No such file or directory\n": Unknown,
+	} {
+		found := having("well", "x")
+		found[1].Text, found[1].Status, found[1].Complaint = nil, 1, complaint
+		if r := judge(t, false, found); r.Verdict != verdict || r.Layer != "roof" {
+			t.Errorf("%q: %s at %q, want %s", complaint, r.Verdict, r.Layer, verdict)
+		}
+	}
+}
+
 func TestTheWalkStopsAtTheFirstThatIsNotGood(t *testing.T) {
 	r := judge(t, false, having("draught", `{}`))
 	if len(r.Layers) != 2 || r.Layers[0].Answer != "nothing found" || r.Layers[1].Answer != "no" {

@@ -84,10 +84,15 @@ func (p *Places) groups(ctx context.Context, lab *labs.Lab, all []*labs.Evidence
 	return append(groups, p.clusterGroup(ctx, on[labs.OnCluster]))
 }
 
-// On a bootstrap node the API is asked by the way that does not need the load
-// balancer (openshift/installer bootstrap-cluster-gather.sh takes the loopback
-// kubeconfig too); after the node is gone, from here.
-const nodeOptions = `oc() { command oc --kubeconfig="${ASSET_DIR}/auth/kubeconfig-loopback" --request-timeout=5s "$@"; }
+// On a bootstrap node the API is asked by the kubeconfig that cluster-bootstrap
+// gave its own pods, which leads to this node and needs no load balancer, and when
+// that control plane is gone by the administrator's, as openshift/installer
+// installer-gather.sh does; after the node is gone, from here.
+const nodeOptions = `oc() {
+  local kubeconfig=/etc/kubernetes/bootstrap-secrets/kubeconfig
+  [[ -f ${kubeconfig} ]] || kubeconfig=${ASSET_DIR}/auth/kubeconfig
+  command oc --kubeconfig="${kubeconfig}" --request-timeout=5s "$@"
+}
 `
 
 func (p *Places) hereOptions() string {
