@@ -24,8 +24,10 @@ that.
 In a lab that was made with bootlab vms up --no-balancer it shows where the names
 of the cluster lead. --without-bootstrap leads api and api-int to all masters,
 --with-bootstrap back to the bootstrap alone, at once and for every later start of
-the network. Nobody asks the cluster before: wait until finish-bootstrap.sh is
-done. Names have no health checks: a master that is down is still answered with.`,
+the network. Nobody asks the cluster before. The moment is the end of
+start-bootstrap.sh: the bootstrap's API server is gone then, and the masters have
+their own. Names have no health checks: a master that is down is still answered
+with.`,
 		Example: "  bootlab vms balancer mylab\n  bootlab vms balancer mylab --without-bootstrap",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -114,7 +114,7 @@ usual_failures() {
     'The certificates in tls/ are of another render than etcd'\''s. A render makes new ones and the same pod manifest, so the kubelet lets the member run on.' \
     'Run render-etcd.sh --force, which restarts etcd, then render-kube-apiserver.sh --force. If etcd holds a cluster already, put the tls/ back that belongs to it.'
   usual_failure 'remote error: tls:' \
-    'etcd does not accept the client certificate in tls/. It comes from another signer, or its day is over.' \
+    'etcd does not accept the client certificate in tls/. Its signer is another, as after a new render while the old member runs on, or its day is over.' \
     'Compare openssl x509 -in tls/etcd-client.crt -noout -issuer -dates with the member'\''s CA, /etc/kubernetes/static-pod-resources/etcd-member/ca.crt.'
   usual_failure 'certificate has expired or is not yet valid' \
     'etcd shows a certificate whose time is over or has not begun. etcd'\''s live for years, so the clock is wrong, or was wrong when they were rendered.' \
