@@ -58,10 +58,7 @@ func (h *connection) DefinePool(xml string) error {
 		return err
 	}
 	defer p.Free()
-	if err := p.Build(libvirt.STORAGE_POOL_BUILD_NEW); err != nil {
-		return err
-	}
-	return p.Create(0)
+	return startPool(p)
 }
 
 func (h *connection) StartPool(name string) error {
@@ -70,6 +67,11 @@ func (h *connection) StartPool(name string) error {
 		return err
 	}
 	defer p.Free()
+	return startPool(p)
+}
+
+// startPool makes the directory if it is not there.
+func startPool(p *libvirt.StoragePool) error {
 	if err := p.Build(libvirt.STORAGE_POOL_BUILD_NEW); err != nil {
 		return err
 	}

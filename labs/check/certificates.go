@@ -132,56 +132,52 @@ func (l *look) publicKey(file string) crypto.PublicKey {
 		}
 		return nil
 	}
-	data, ok := l.text(file)
-	if !ok {
-		return nil
-	}
-	for rest := data; ; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		if !strings.HasSuffix(block.Type, "PUBLIC KEY") {
-			continue
-		}
-		// openssl looks at the bytes, whatever the label says.
+	// openssl looks at the bytes, whatever the label says.
+	if block := l.block(file, "PUBLIC KEY"); block != nil {
 		if key, err := x509.ParsePKIXPublicKey(block.Bytes); err == nil {
 			return key
 		}
 		if key, err := x509.ParsePKCS1PublicKey(block.Bytes); err == nil {
 			return key
 		}
-		break
+		l.wrong("%s cannot be read", file)
 	}
-	l.wrong("%s cannot be read", file)
 	return nil
 }
 
-func (l *look) privateKey(file string) crypto.Signer {
-	data, ok := l.text(file)
+// block is the first block of PEM whose label ends so; that there is none is told.
+func (l *look) block(file, label string) *pem.Block {
+	rest, ok := l.text(file)
 	if !ok {
 		return nil
 	}
-	for rest := data; ; {
+	for {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
-			break
+			l.wrong("%s cannot be read", file)
+			return nil
 		}
-		if !strings.HasSuffix(block.Type, "PRIVATE KEY") {
-			continue
+		if strings.HasSuffix(block.Type, label) {
+			return block
 		}
-		for _, parse := range []func([]byte) (any, error){
-			x509.ParsePKCS8PrivateKey,
-			func(der []byte) (any, error) { return x509.ParsePKCS1PrivateKey(der) },
-			func(der []byte) (any, error) { return x509.ParseECPrivateKey(der) },
-		} {
-			if key, err := parse(block.Bytes); err == nil {
-				if signer, ok := key.(crypto.Signer); ok {
-					return signer
-				}
+	}
+}
+
+func (l *look) privateKey(file string) crypto.Signer {
+	block := l.block(file, "PRIVATE KEY")
+	if block == nil {
+		return nil
+	}
+	for _, parse := range []func([]byte) (any, error){
+		x509.ParsePKCS8PrivateKey,
+		func(der []byte) (any, error) { return x509.ParsePKCS1PrivateKey(der) },
+		func(der []byte) (any, error) { return x509.ParseECPrivateKey(der) },
+	} {
+		if key, err := parse(block.Bytes); err == nil {
+			if signer, ok := key.(crypto.Signer); ok {
+				return signer
 			}
 		}
-		break
 	}
 	l.wrong("%s cannot be read", file)
 	return nil
