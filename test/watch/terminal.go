@@ -73,7 +73,8 @@ func start(t *testing.T, size pty.Winsize, env []string, args ...string) *termin
 	v := &terminal{t: t, master: master, slave: slave, ended: make(chan error, 1)}
 	v.before = v.settings()
 	v.cmd = exec.Command(builtProgram(t), args...)
-	v.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "HOME="+t.TempDir()), env...)
+	// Where CI is set, no terminal is thought to have colours.
+	v.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "CI=", "HOME="+t.TempDir()), env...)
 	v.cmd.Stdin, v.cmd.Stdout, v.cmd.Stderr = slave, slave, slave
 	v.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := v.cmd.Start(); err != nil {
