@@ -36,6 +36,8 @@ func init() {
 		"configmap-other":  {changes: ending(edit("bootstrap-configmap", `.items = [{metadata: {name: "bootstrap", namespace: "kube-system", creationTimestamp: "2026-01-02T04:10:00Z"}, data: {status: "started"}}]`))},
 		"gate-addresses": {release: "4.16", changes: ending(active, edit("endpoints", `.items[0].subsets[0].addresses |= .[0:1]`),
 			adds("progress-journal", "2026-01-02T04:22:06"+progress+"Waiting for at least 2 available IP addresses for the default/kubernetes service\n"))},
+		"gate-addresses-by-hand": {release: "4.17", changes: ending(edit("endpoints", `.items[0].subsets[0].addresses |= .[0:1]`), says("bootkube-journal", ""),
+			byHand("finish-bootstrap", "2026-01-02T05:10:00Z", "error: no sign of two addresses behind the service default/kubernetes within 2700 s"))},
 		"progress-cannot-report": {changes: ending(active,
 			adds("progress-journal", "2026-01-02T04:22:06"+progress+"Reporting install progress...\n2026-01-02T05:59:30"+progress+"The connection to the server api-int.ha.bootlab.test:6443 was refused - did you specify the right host or port?\n"))},
 		"progress-off":       {changes: ending()},
@@ -129,5 +131,31 @@ func TestWhatIsWrongAboveTheBootstrapNodeIsFoundOnTheWholeWayUp(t *testing.T) {
 				t.Errorf("%s at %s: cause %+v", r.Verdict, r.Layer, r.Cause)
 			})
 		}
+	}
+}
+
+// Without an answer about the ConfigMap nothing is known of the end.
+func TestAnEndThatNobodyCanAskForIsNotBad(t *testing.T) {
+	c := recorded{changes: []change{fails("bootstrap-configmap", 1, "Unable to connect to the server: context deadline exceeded\n")}}
+	if r := c.walk(t, "finished"); r.Verdict != Unseen {
+		t.Errorf("%s, %+v", r.Verdict, r.Cause)
+	}
+}
+
+// finish-bootstrap.sh makes .bootkube.done and waits then; so does whoever has
+// just ended bootkube.sh.
+func TestProgressIsNotOffWhileAScriptDoesItsWork(t *testing.T) {
+	for name, c := range map[string]change{
+		"a script is at work": locked("held"),
+		"a moment ago":        edit("bootkube-record", `map(if .phase == "service end" then .timestamp = "2026-01-02T05:59:30Z" else . end)`),
+	} {
+		r := recorded{changes: ending(c, says("progress-journal", ""))}.walk(t, "finished")
+		if r.Cause != nil {
+			t.Errorf("%s: %s, %s", name, r.Verdict, r.Cause.ID)
+		}
+	}
+	// Beyond the time that a script has there is something wrong, though nobody knows what.
+	if r := (recorded{changes: ending(locked("held"), says("progress-journal", ""))}).walk(t, "finished"); r.Verdict != Unknown {
+		t.Errorf("after an hour and a half: %s", r.Verdict)
 	}
 }

@@ -150,3 +150,47 @@ func TestTheTimeOfClusterBootstrapIsOverInOlderReleasesToo(t *testing.T) {
 		t.Errorf("%s, %+v", r.Verdict, r.Cause)
 	}
 }
+
+// A request of a kubelet that came through later is no cause: a second master is
+// not there yet, and the journal of the first still has its first, refused tries.
+func TestARequestOfAKubeletThatCameThroughIsNoCause(t *testing.T) {
+	refused := func(why string) string {
+		return said("52:00", "kubenswrapper[1890]", `E0102 05:52:00.0    1890 certificate_manager.go:562] "Failed while requesting a signed certificate from the control plane" err="cannot create certificate signing request: Post \"https://api-int.ha.bootlab.test:6443/apis/certificates.k8s.io/v1/certificatesigningrequests\": `+why+`"`)
+	}
+	for name, why := range map[string]string{"no way": "dial tcp 192.168.126.1:6443: connect: connection refused", "certificate": "tls: failed to verify certificate: x509: certificate has expired or is not yet valid"} {
+		for later, line := range map[string]string{
+			"approved":   "I0102 05:53:00.0    1890 csr.go:261] certificate signing request csr-x is approved, waiting to be issued",
+			"issued":     "I0102 05:53:00.0    1890 csr.go:257] certificate signing request csr-x is issued",
+			"structured": `I0102 05:53:00.0    1890 csr.go:257] "Certificate signing request is issued" csr="csr-x"`,
+			"registered": `I0102 05:53:00.0    1890 kubelet_node_status.go:78] "Successfully registered node" node="master-0"`,
+		} {
+			t.Run(name+" "+later, func(t *testing.T) {
+				c := recorded{changes: append(inTime("2026-01-02T05:50:00Z"), edit("nodes", `.items |= .[0:2]`), edit("csrs", `.items |= (.[0:4] + .[6:])`),
+					says("master-kubelet-journal", refused(why)+said("53:00", "kubenswrapper[1890]", line)))}
+				if r := c.walk(t, "masters"); r.Verdict != NotReached {
+					t.Errorf("%s, %+v", r.Verdict, r.Cause)
+				}
+			})
+		}
+	}
+}
+
+// Of several tries of cluster-bootstrap the last one counts.
+func TestTheTimeOfMastersIsThatOfTheLastTry(t *testing.T) {
+	none := []change{edit("nodes", ".items = []"), edit("csrs", ".items = []"), says("master-consoles", ""), gone("domains"), without("machine-config-server-log", "I0102 04:05")}
+	for name, c := range map[string]struct {
+		lines   []string
+		verdict Verdict
+	}{
+		"a second try has begun":     {[]string{"2400|stage start|cb-bootstrap", "1200|stage end|cb-bootstrap|failure|x", "60|stage start|cb-bootstrap"}, NotReached},
+		"a good one behind a failed": {[]string{"4800|stage start|cb-bootstrap", "3600|stage end|cb-bootstrap|failure|x", "3500|stage start|cb-bootstrap", "600|stage end|cb-bootstrap|success"}, NotReached},
+		"the last one failed":        {[]string{"2400|stage start|cb-bootstrap", "60|stage end|cb-bootstrap|failure|x"}, Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := recorded{changes: append(append(inTime("2026-01-02T05:50:00Z"), none...), gone("csrs"), onRecord(c.lines...))}.walk(t, "masters")
+			if r.Verdict != c.verdict {
+				t.Errorf("%s, %+v", r.Verdict, r.Cause)
+			}
+		})
+	}
+}

@@ -20,7 +20,7 @@ func TestABootstrapThatIsWellHasNoCauseOnItsNode(t *testing.T) {
 		"masters are waited for":     {nodeLayers, waiting()},
 		"done":                       {nodeLayers, torn},
 		"without the workstation":    {nodeLayers, waiting(gone("names-here", "balancer-stats", "balancer-config", "mcs-pointer"))},
-		"the bootstrap node is gone": {nodeLayers[1:], []change{gone(onBootstrap...)}}, // of its kubelet nothing is to be had
+		"the bootstrap node is gone": {nodeLayers, []change{gone(onBootstrap...)}},
 	} {
 		for _, release := range []string{"4.14", "4.18", "4.21", "main"} {
 			r := recorded{release: release, changes: c.changes}.walk(t, c.layers...)
