@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	stdio "io"
 	"path"
@@ -46,8 +47,8 @@ func newCertificatesCommand(io streams) *cobra.Command {
 order in which they end, each with what it is for. Those that serve the bootstrap
 live 24 hours from the moment they were made. Keys are not read.
 
-Exit status: 0 all are valid, 1 error, 2 usage, 3 one has ended or is not valid
-yet by this machine's clock.`,
+Exit status: 0 all are valid, 1 error, or not all of them could be read, 2 usage,
+3 one has ended or is not valid yet by this machine's clock.`,
 		Example: "  bootlab certificates mylab\n  bootlab certificates mylab --output json",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -73,9 +74,12 @@ func runCertificates(ctx context.Context, io streams, lab string, place *where, 
 	if err != nil {
 		return vmsError(err)
 	}
-	all, err := collectCertificates(ctx, plan, places)
+	all, missing, err := collectCertificates(ctx, plan, places)
 	if err != nil {
 		return err
+	}
+	if len(all) == 0 && missing != nil {
+		return missing
 	}
 	if len(all) == 0 {
 		return &hintError{fmt.Errorf("%s has no certificates yet", lab), "make-pki.sh makes them, or unpack-bootstrap-ignition.sh takes the installer's"}
@@ -87,21 +91,40 @@ func runCertificates(ctx context.Context, io streams, lab string, place *where, 
 		_, err = stdio.WriteString(io.out, r.text())
 	}
 	if err == nil && !r.valid() {
+		if missing != nil {
+			fmt.Fprintf(io.err, "warning: %s\n", harmless(missing.Error()))
+		}
 		return foundError{}
 	}
-	return err
+	return errors.Join(err, missing)
 }
 
-// collectCertificates reads those of the lab where it is at work.
-func collectCertificates(ctx context.Context, plan *labs.Plan, places *host.Places) ([]host.Certificate, error) {
+// collectCertificates reads those of the lab where it is at work. missing says
+// why they are not all.
+func collectCertificates(ctx context.Context, plan *labs.Plan, places *host.Places) (all []host.Certificate, missing, err error) {
 	evidence := labs.BuiltinDiagnosis().Find("certificates")
 	for _, f := range places.Collect(ctx, plan.Lab, []*labs.Evidence{evidence}, nil) {
 		if !f.Had {
-			return nil, &hintError{fmt.Errorf("the certificates cannot be read: %s", check.Plain(f.Problem)), "--rehearsal shows those of the workstation"}
+			return nil, nil, &hintError{fmt.Errorf("the certificates cannot be read: %s", check.Plain(f.Problem)), "--rehearsal shows those of the workstation"}
 		}
-		return host.ParseCertificates(f.Text), nil
+		return host.ParseCertificates(f.Text), partly(f), nil
 	}
-	return nil, nil
+	return nil, nil, nil
+}
+
+// partly is nil if the answer is whole.
+func partly(f host.Found) error {
+	switch {
+	case f.Cut:
+		return fmt.Errorf("not all certificates were read: they are longer than %d KiB", f.Evidence.Limit)
+	case f.Status != 0:
+		why := strings.TrimSpace(f.Complaint)
+		if why == "" {
+			why = fmt.Sprintf("what reads them ended with status %d", f.Status)
+		}
+		return &hintError{fmt.Errorf("not all certificates were read: %s", why), "what is shown is true, and not all"}
+	}
+	return nil
 }
 
 func newCertificatesReport(plan *labs.Plan, places *host.Places, all []host.Certificate, now time.Time) *certificatesReport {

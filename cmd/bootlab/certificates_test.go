@@ -141,3 +141,22 @@ func TestWrongCommandLinesOfCertificatesAreUsageErrors(t *testing.T) {
 		}
 	}
 }
+
+// A part of the answer is no good answer.
+func TestCertificatesThatCannotBeReadAreMissed(t *testing.T) {
+	lab := newLab(t)
+	putCertificates(t, lab, "assets/tls/aggregator-ca.crt", 20*time.Hour)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "find"), []byte("#!/bin/bash\ncommand -p find \"$@\"\necho $'find: \\033[31mPermission denied' >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	out, stderr, status := bootlab("certificates", lab)
+	if status != exitFailed || !strings.Contains(out, "tls/aggregator-ca.crt") || !strings.Contains(stderr, "not all certificates were read: find: ?[31mPermission denied") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+	putCertificates(t, lab, "assets/tls/aggregator-ca.crt", -time.Hour)
+	if _, stderr, status := bootlab("certificates", lab); status != exitFound || !strings.Contains(stderr, "warning: not all certificates were read") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}

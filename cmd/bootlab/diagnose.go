@@ -69,7 +69,7 @@ is proven, or something is wrong for a cause that is not known.`,
 func judged(ctx context.Context, io streams, plan *labs.Plan, place *where, from string) (*diagnose.Report, error) {
 	d := labs.BuiltinDiagnosis().For(plan)
 	if from != "" {
-		found, rehearsal, err := foundIn(io, from, d, plan.Lab)
+		found, rehearsal, err := foundIn(ctx, io, from, d, plan.Lab)
 		if err != nil {
 			return nil, err
 		}
@@ -81,26 +81,33 @@ func judged(ctx context.Context, io streams, plan *labs.Plan, place *where, from
 	}
 	found := places.Collect(ctx, plan.Lab, d.Evidence, nil)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, errInterrupted
 	}
 	return diagnose.Walk(d, plan.Lab, places.Rehearsal, found)
 }
 
 // foundIn is the evidence that a bundle keeps. What is wrong with the bundle is
 // told, and does not keep it from being judged.
-func foundIn(io streams, file string, d *labs.Diagnosis, lab *labs.Lab) (_ []host.Found, rehearsal bool, _ error) {
-	bundle, err := host.OpenBundle(file)
+func foundIn(ctx context.Context, io streams, file string, d *labs.Diagnosis, lab *labs.Lab) (_ []host.Found, rehearsal bool, _ error) {
+	bundle, err := host.OpenBundle(ctx, file)
+	if ctx.Err() != nil {
+		return nil, false, errInterrupted
+	}
 	if err != nil {
 		return nil, false, &hintError{err, "--from takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory"}
 	}
 	defer bundle.Close()
+	found := bundle.Found(d.Evidence, lab)
+	if ctx.Err() != nil {
+		return nil, false, errInterrupted
+	}
 	for _, note := range bundle.Notes {
 		fmt.Fprintf(io.err, "note: %s\n", vms.PlainText(note))
 	}
 	if bundle.Index != nil && bundle.Index.Lab["domain"] != lab.Domain() {
 		fmt.Fprintf(io.err, "note: the bundle is of the lab %s, not of %s\n", vms.PlainText(bundle.Index.Lab["domain"]), lab.Domain())
 	}
-	return bundle.Found(d.Evidence, lab), bundle.Rehearsal(), nil
+	return found, bundle.Rehearsal(), nil
 }
 
 // writeJSON writes a value for other programs.

@@ -45,7 +45,7 @@ look into it before you give it away.`,
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "", "the archive to write (default LAB/out/work/gather/log-bundle-TIME.tar.gz)")
-	c.Flags().DurationVar(&timeout, "timeout", 5*time.Minute, "after this time what is there is written, and the rest is named")
+	c.Flags().DurationVar(&timeout, "timeout", 5*time.Minute, "how long the machines are asked, and what came is masked; masking has at least a minute; the rest is named")
 	place.flags(c)
 	return c
 }
@@ -62,18 +62,19 @@ func runGather(ctx context.Context, io streams, dir string, place *where, output
 	if err != nil {
 		return vmsError(err)
 	}
-	within, stop := context.WithTimeout(ctx, timeout)
-	defer stop()
 	told := func(f host.Found) { printFound(io, f, places.Rehearsal) }
-	b := gather.Gather(within, plan, places, gather.Options{Version: version(), Masker: gather.NewMasker(gather.OwnSecrets(plan.Lab)...), Told: told})
+	b := gather.Gather(ctx, plan, places, gather.Options{Version: version(), Masker: gather.NewMasker(gather.OwnSecrets(plan.Lab)...), Told: told, Timeout: timeout})
 	if ctx.Err() != nil {
-		return errors.New("interrupted; nothing is written")
+		return errNotWritten
 	}
 	if b.Had() == 0 {
 		return &hintError{errors.New("nothing could be had"), "bootlab diagnose " + dir + " says why"}
 	}
-	return writeGathered(io, plan.Lab, b, output, dir)
+	return writeGathered(ctx, io, plan.Lab, b, output, dir)
 }
+
+// errNotWritten is the end of a gathering that was interrupted.
+var errNotWritten = errors.New("interrupted; nothing is written")
 
 // freeOutput refuses a place that is taken before anything is collected.
 func freeOutput(output string) error {
@@ -105,7 +106,7 @@ func printFound(io streams, f host.Found, rehearsal bool) {
 	}
 }
 
-func writeGathered(io streams, lab *labs.Lab, b *gather.Bundle, output, dir string) error {
+func writeGathered(ctx context.Context, io streams, lab *labs.Lab, b *gather.Bundle, output, dir string) error {
 	if output == "" {
 		folder := filepath.Join(lab.Dir, "out", "work", "gather")
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -113,7 +114,10 @@ func writeGathered(io streams, lab *labs.Lab, b *gather.Bundle, output, dir stri
 		}
 		output = filepath.Join(folder, gather.FileName(b.Index.Ended.Local()))
 	}
-	if err := b.WriteFile(output); err != nil {
+	if err := b.WriteFile(ctx, output); err != nil {
+		if ctx.Err() != nil {
+			return errNotWritten
+		}
 		if errors.Is(err, fs.ErrExist) {
 			return &hintError{fmt.Errorf("%s is there already", output), "run it again"}
 		}

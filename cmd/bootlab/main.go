@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"bootlab/labs"
+	"bootlab/labs/check"
 )
 
 func main() {
@@ -62,18 +64,28 @@ func run(args []string, io streams) int {
 }
 
 // printError gives an error and its hint, lower case, each on its own line;
-// problems of a file come as they are.
+// problems of a file come with their own lines. Any of it may quote what a
+// machine said.
 func printError(w io.Writer, err error) {
 	var problems labs.Problems
 	if errors.As(err, &problems) {
-		fmt.Fprintln(w, problems.Error())
+		fmt.Fprintln(w, harmless(problems.Error()))
 		return
 	}
-	fmt.Fprintf(w, "error: %v\n", err)
+	fmt.Fprintf(w, "error: %s\n", harmless(err.Error()))
 	var hinted *hintError
 	if errors.As(err, &hinted) {
-		fmt.Fprintf(w, "  hint: %s\n", hinted.hint)
+		fmt.Fprintf(w, "  hint: %s\n", harmless(hinted.hint))
 	}
+}
+
+// harmless is a text without what would control a terminal; lines and tabs stay.
+func harmless(text string) string {
+	cells := strings.Split(text, "\t")
+	for i, cell := range cells {
+		cells[i] = check.Plain(cell)
+	}
+	return strings.Join(cells, "\t")
 }
 
 // hintError is an error that says what to do about it.

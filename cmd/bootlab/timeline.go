@@ -84,7 +84,7 @@ func runTimeline(ctx context.Context, io streams, lab string, r *timelineRequest
 	}
 	var there *chronicle
 	if r.beside != "" {
-		if there, err = openChronicle(io, r.beside); err != nil {
+		if there, err = openChronicle(ctx, io, r.beside); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func runTimeline(ctx context.Context, io streams, lab string, r *timelineRequest
 
 func (r *timelineRequest) here(ctx context.Context, io streams, plan *labs.Plan) (*chronicle, error) {
 	if r.from != "" {
-		return openChronicle(io, r.from)
+		return openChronicle(ctx, io, r.from)
 	}
 	places, err := r.places(plan.Lab)
 	if err != nil {
@@ -121,13 +121,16 @@ func (r *timelineRequest) here(ctx context.Context, io streams, plan *labs.Plan)
 }
 
 // openChronicle reads a bundle, or a directory of records.
-func openChronicle(io streams, path string) (*chronicle, error) {
+func openChronicle(ctx context.Context, io streams, path string) (*chronicle, error) {
 	c := &chronicle{place: path}
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		err = c.readDir(path)
 	} else if err == nil {
-		err = c.readBundle(io, path)
+		err = c.readBundle(ctx, io, path)
+	}
+	if ctx.Err() != nil {
+		return nil, errInterrupted
 	}
 	if err != nil {
 		return nil, &hintError{fmt.Errorf("%s: %w", path, unwrapPath(err)), "a bundle of bootlab gather or openshift-install gather bootstrap, or a directory with bootkube.json"}
@@ -156,8 +159,8 @@ func (c *chronicle) readDir(dir string) error {
 	return err
 }
 
-func (c *chronicle) readBundle(io streams, file string) error {
-	b, err := host.OpenBundle(file)
+func (c *chronicle) readBundle(ctx context.Context, io streams, file string) error {
+	b, err := host.OpenBundle(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -186,7 +189,7 @@ func watchedChronicle(ctx context.Context, io streams, plan *labs.Plan, places *
 	}
 	root := filepath.Join(places.Work, "host")
 	if here := c.add(ctx, plan, places, places.Here, root, own); here != nil && !errors.Is(here, record.ErrNone) {
-		fmt.Fprintf(io.err, "warning: %s: %v\n", places.Here.Name(), here)
+		fmt.Fprintf(io.err, "warning: %s: %s\n", places.Here.Name(), check.Plain(here.Error()))
 	}
 	switch {
 	case err == nil:

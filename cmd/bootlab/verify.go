@@ -131,7 +131,7 @@ func runVerify(ctx context.Context, io streams, r *verifyRequest) error {
 		return err
 	}
 	if r.from != "" {
-		return r.bundle(io, plan)
+		return r.bundle(ctx, io, plan)
 	}
 	places, err := r.places(plan.Lab)
 	if err != nil {
@@ -171,7 +171,7 @@ func runVerify(ctx context.Context, io streams, r *verifyRequest) error {
 // warnOfEnds tells of certificates that have ended or soon will. That there are
 // none to be read is for bootlab certificates to say.
 func warnOfEnds(ctx context.Context, io streams, plan *labs.Plan, places *host.Places) {
-	all, err := collectCertificates(ctx, plan, places)
+	all, _, err := collectCertificates(ctx, plan, places)
 	if err != nil {
 		return
 	}
@@ -197,8 +197,11 @@ func (r *verifyRequest) choose(plan *labs.Plan, here func(*labs.Stage) bool) ([]
 }
 
 // bundle checks what a bundle kept.
-func (r *verifyRequest) bundle(io streams, plan *labs.Plan) error {
-	b, err := host.OpenBundle(r.from)
+func (r *verifyRequest) bundle(ctx context.Context, io streams, plan *labs.Plan) error {
+	b, err := host.OpenBundle(ctx, r.from)
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
 	if err != nil {
 		return &hintError{err, "bootlab gather and openshift-install gather bootstrap make bundles"}
 	}
@@ -215,6 +218,9 @@ func (r *verifyRequest) bundle(io streams, plan *labs.Plan) error {
 		return err
 	}
 	report := declared.Run(chosen)
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
 	printer := &check.Printer{To: io.out, Colour: colourful(io.out)}
 	if r.format == "text" {
 		for _, s := range report.Stages {

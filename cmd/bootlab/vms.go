@@ -83,10 +83,16 @@ func vmsError(err error) error {
 	return err
 }
 
-// untilInterrupted ends with Ctrl-C, so that a command can say what is left.
+// untilInterrupted ends with Ctrl-C, so that a command can say what is left. A
+// second Ctrl-C ends the program at once.
 func untilInterrupted(c *cobra.Command) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
+
+// errInterrupted is the error of a command that only looks at things.
+var errInterrupted = errors.New("interrupted")
 
 func connectFlag(c *cobra.Command, uri *string) {
 	c.Flags().StringVar(uri, "connect", labs.LibvirtURI, "libvirt connection")

@@ -23,7 +23,13 @@ type Options struct {
 	Masker  *Masker
 	// Told hears of each thing as it comes; may be nil.
 	Told func(host.Found)
+	// Timeout is how long the machines are asked; 0 is without end.
+	Timeout time.Duration
 }
+
+// maskPatience is how long masking may take when the time is up; what is not
+// masked by then is left out.
+const maskPatience = time.Minute
 
 // Bundle is what was gathered and masked, ready to be written.
 type Bundle struct {
@@ -36,8 +42,8 @@ type Bundle struct {
 const largestBundle = 512 << 20
 
 // Gather asks the lab's machines for the evidence that diagnose judges, and for
-// what support wants beside it. It never fails: what could not be had until ctx
-// ends is named in the bundle.
+// what support wants beside it. It never fails: what could not be had in time, or
+// until ctx ends, is named in the bundle.
 func Gather(ctx context.Context, plan *labs.Plan, places *host.Places, o Options) *Bundle {
 	evidence := labs.BuiltinDiagnosis().For(plan).Evidence
 	b := &Bundle{files: map[string][]byte{}, Index: host.Index{
@@ -45,9 +51,13 @@ func Gather(ctx context.Context, plan *labs.Plan, places *host.Places, o Options
 		Begun: time.Now().UTC().Round(0), Lab: plan.Lab.Settings()}}
 	// A machine is asked in this order: evidence first.
 	all := append(slices.Clip(evidence), extras()...)
-	found := places.Collect(ctx, plan.Lab, all, o.Told)
+	asking, stopAsking := o.within(ctx, o.Timeout)
+	found := places.Collect(asking, plan.Lab, all, o.Told)
+	stopAsking()
 	b.Index.Ended = time.Now().UTC().Round(0)
-	g := &gathering{b: b, lab: plan.Lab, m: o.Masker}
+	masking, stopMasking := o.within(ctx, max(o.Timeout-b.Index.Ended.Sub(b.Index.Begun), maskPatience))
+	defer stopMasking()
+	g := &gathering{ctx: masking, b: b, lab: plan.Lab, m: o.Masker}
 	// What is evidence has its place first.
 	for i, f := range found {
 		if slices.Contains(evidence, f.Evidence) {
@@ -65,6 +75,14 @@ func Gather(ctx context.Context, plan *labs.Plan, places *host.Places, o Options
 	return b
 }
 
+// within is a part of the time, if there is an end to it.
+func (o *Options) within(ctx context.Context, part time.Duration) (context.Context, context.CancelFunc) {
+	if o.Timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, part)
+}
+
 // Had is how many pieces of evidence could be had.
 func (b *Bundle) Had() int {
 	n := 0
@@ -78,6 +96,7 @@ func (b *Bundle) Had() int {
 
 // gathering fills a bundle.
 type gathering struct {
+	ctx context.Context // its end ends masking; what is not masked is left out
 	b   *Bundle
 	lab *labs.Lab
 	m   *Masker
@@ -98,7 +117,13 @@ func (g *gathering) folder(f host.Found) string {
 
 func (g *gathering) text(s string) string { return string(g.m.Bytes([]byte(s))) }
 
+// late is why something is left out that was not masked in time.
+const late = "the time was up before it was masked"
+
 func (g *gathering) evidence(f host.Found) {
+	if g.ctx.Err() != nil {
+		f = host.Found{Evidence: f.Evidence, Node: f.Node, At: f.At, Took: f.Took, Problem: late}
+	}
 	entry := host.Entry{ID: f.Evidence.ID, Node: f.Node, Status: f.Status, Complaint: g.text(f.Complaint),
 		Problem: g.text(f.Problem), At: f.At.Round(0), Took: f.Took, Cut: f.Cut}
 	if !f.Had && entry.Problem == "" {
@@ -124,9 +149,16 @@ func (g *gathering) masked(f host.Found) []byte {
 			text = text[i+1:]
 		}
 	}
-	masked := g.m.Bytes(text)
-	if f.Evidence.Form == labs.JSONForm && isJSON(text) && !isJSON(masked) {
-		masked = g.m.json(text)
+	return g.m.whole(text)
+}
+
+// whole masks a text. One of JSON stays JSON.
+func (m *Masker) whole(text []byte) []byte {
+	counts := m.Counts()
+	masked := m.Bytes(text)
+	if !bytes.Equal(masked, text) && isJSON(text) && !isJSON(masked) {
+		m.counts = counts
+		masked = m.json(text)
 	}
 	return masked
 }
@@ -141,6 +173,9 @@ func (g *gathering) extra(f host.Found) {
 		of += ", " + f.Node
 	}
 	switch {
+	case g.ctx.Err() != nil:
+		g.missing("%s: %s", of, late)
+		return
 	case f.Problem != "":
 		g.missing("%s: %s", of, g.text(f.Problem))
 	case f.Cut:
@@ -150,17 +185,25 @@ func (g *gathering) extra(f host.Found) {
 	}
 	folder := path.Join(g.folder(f), f.Evidence.File)
 	for _, p := range packedFiles(f.Text) {
+		if g.ctx.Err() != nil {
+			g.missing("%s: some files: %s", of, late)
+			return
+		}
 		place := p.place(folder)
 		if place == "" {
 			g.missing("%s: %q is left out for its name", of, g.text(p.name))
 			continue
 		}
 		text, err := p.unpack()
+		if errors.Is(err, errNoText) {
+			g.missing("%s: %s is left out: %v", of, place, err)
+			continue
+		}
 		if err != nil {
 			g.missing("%s: %s: %v", of, place, err)
 		}
 		if len(text) > 0 && g.b.files[place] == nil {
-			g.add(place, g.m.Bytes(text))
+			g.add(place, g.m.whole(text))
 		}
 	}
 }
@@ -231,11 +274,22 @@ func (m *Masker) json(text []byte) []byte {
 	}
 }
 
+// announces says whether a value of this name is secret.
+func announces(name, value string) bool {
+	kind := nameKind([]byte(name))
+	return kind != "" && (kind != weakKind || secretNotName([]byte(value)))
+}
+
 // value masks a value, whose key may tell that it is secret.
 func (m *Masker) value(v any, key string, secret bool) any {
 	switch v := v.(type) {
+	case json.Number:
+		if kind := nameKind([]byte(key)); kind != "" && kind != weakKind {
+			m.counts[secretKind]++
+			return mark(secretKind)
+		}
 	case string:
-		if kind := nameKind([]byte(key)); (kind != "" || secret) && v != "" {
+		if (secret || announces(key, v)) && v != "" {
 			m.counts[secretKind]++
 			return mark(secretKind)
 		}
@@ -245,7 +299,15 @@ func (m *Masker) value(v any, key string, secret bool) any {
 			v[i] = m.value(v[i], key, secret)
 		}
 	case map[string]any:
+		name, _ := v["name"].(string)
+		if key, is := v["key"].(string); is && name == "" {
+			name = key
+		}
 		for k := range v {
+			if text, is := v[k].(string); is && k == "value" && announces(name, text) {
+				v[k] = m.value(text, "", true)
+				continue
+			}
 			within := secret || k == "auths" || v["kind"] == "Secret" && (k == "data" || k == "stringData")
 			v[k] = m.value(v[k], k, within)
 		}

@@ -79,10 +79,10 @@ func places(bootstrap host.Host, masters map[string]host.Host) *host.Places {
 func written(t testing.TB, b *Bundle) (*host.Bundle, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), FileName(b.Index.Ended))
-	if err := b.WriteFile(file); err != nil {
+	if err := b.WriteFile(context.Background(), file); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := host.OpenBundle(file)
+	opened, err := host.OpenBundle(context.Background(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,15 +279,14 @@ func TestTheSameBundleIsTheSameBytes(t *testing.T) {
 
 // A node that hangs takes the time of the whole, and no more.
 func TestWhatTakesTooLongIsNamed(t *testing.T) {
-	ctx, stop := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer stop()
 	hangs := answers{"bootstrap", func(ctx context.Context, _ string) (host.Result, error) {
 		<-ctx.Done()
 		return host.Result{Out: []byte("so far\n")}, ctx.Err()
 	}}
 	begun := time.Now()
 	plan := compact(t)
-	b := Gather(ctx, plan, places(hangs, map[string]host.Host{"master-0": always("master-0", "well\n")}), Options{Masker: NewMasker()})
+	b := Gather(context.Background(), plan, places(hangs, map[string]host.Host{"master-0": always("master-0", "well\n")}),
+		Options{Masker: NewMasker(), Timeout: 300 * time.Millisecond})
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("took %s", took)
 	}
@@ -426,14 +425,14 @@ func TestWriteForEver(t *testing.T) {
 	for i := range 1000 {
 		b.files[fmt.Sprintf("noise/%04d", i)] = noise
 	}
-	t.Fatal(b.WriteFile(file))
+	t.Fatal(b.WriteFile(context.Background(), file))
 }
 
 func TestNothingIsReplaced(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine")
 	os.WriteFile(file, []byte("mine"), 0o600)
 	b := &Bundle{files: map[string][]byte{}}
-	if err := b.WriteFile(file); !errors.Is(err, fs.ErrExist) {
+	if err := b.WriteFile(context.Background(), file); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("error %v", err)
 	}
 	if data, _ := os.ReadFile(file); string(data) != "mine" {
@@ -460,7 +459,7 @@ func TestJSONStaysJSON(t *testing.T) {
 func FuzzExtra(f *testing.F) {
 	f.Add([]byte("==> a\nH4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA==\n==> ../b\n\n==> \n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		g := &gathering{b: &Bundle{files: map[string][]byte{}}, m: NewMasker()}
+		g := &gathering{ctx: context.Background(), b: &Bundle{files: map[string][]byte{}}, m: NewMasker()}
 		g.extra(host.Found{Evidence: &labs.Evidence{Run: "x", File: "rendered-assets/openshift"}, Had: true, Text: text})
 		for name := range g.b.files {
 			if !fs.ValidPath(name) || !strings.HasPrefix(name, "rendered-assets/openshift/") {
@@ -485,5 +484,37 @@ func TestTheIndexKeepsItsKeys(t *testing.T) {
 		if _, there := got[key]; !there {
 			t.Errorf("no %s in %s", key, data)
 		}
+	}
+}
+
+// What is not masked in time must not be written, and is named.
+func TestWhatIsNotMaskedIsLeftOut(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	plan := compact(t)
+	begun := false
+	told := func(f host.Found) {
+		if begun = begun || f.Had; begun {
+			stop()
+		}
+	}
+	b := Gather(ctx, plan, places(always("bootstrap", "text\n"), nil), Options{Masker: NewMasker(), Told: told})
+	if !begun || len(b.files) > 0 || b.Had() > 0 {
+		t.Errorf("%d files, %d had", len(b.files), b.Had())
+	}
+	if !strings.Contains(b.Index.Evidence[0].Problem, late) || !strings.Contains(strings.Join(b.Index.Missing, "\n"), late) {
+		t.Errorf("%q, missing %q", b.Index.Evidence[0].Problem, b.Index.Missing)
+	}
+}
+
+func TestAnInterruptLeavesNoArchive(t *testing.T) {
+	dir := t.TempDir()
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	b := &Bundle{files: map[string][]byte{"a": []byte("text")}}
+	if err := b.WriteFile(ctx, filepath.Join(dir, "x.tar.gz")); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,9 +92,23 @@ func (b *Bundle) log() []byte {
 	return out.Bytes()
 }
 
+// stoppable is a file that is written until its context ends.
+type stoppable struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (s stoppable) Write(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.w.Write(p)
+}
+
 // WriteFile writes the archive beside its place and then puts it there, for its
-// owner alone. A file that is there already is fs.ErrExist.
-func (b *Bundle) WriteFile(name string) (err error) {
+// owner alone. A file that is there already is fs.ErrExist. If ctx ends before, no
+// file is left.
+func (b *Bundle) WriteFile(ctx context.Context, name string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".part-")
 	if err != nil {
 		return err
@@ -103,7 +118,7 @@ func (b *Bundle) WriteFile(name string) (err error) {
 			err = errors.Join(err, gone)
 		}
 	}()
-	if err := errors.Join(b.Write(f), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(b.Write(stoppable{ctx, f}), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	// Unlike a rename, a link replaces nothing; not every file system has links.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +26,7 @@ type Bundle struct {
 	// Torn: the archive ends before its end. What came whole is used.
 	Torn bool
 
+	ctx  context.Context
 	root *os.Root
 	temp string // the directory that it was unpacked to; empty for a directory
 	fsys fs.FS
@@ -34,7 +36,7 @@ type Bundle struct {
 type limits struct {
 	total   int64 // bytes that are unpacked
 	file    int64 // bytes that are kept of a file, the last ones
-	entries int   // files and directories
+	entries int   // of the archive, and directories that are made for them
 	path    int   // bytes of a path
 }
 
@@ -43,15 +45,18 @@ var bundleLimits = limits{total: 2 << 30, file: 256 << 20, entries: 200_000, pat
 
 // OpenBundle opens a directory, or unpacks a .tar or .tar.gz into a private
 // directory that [Bundle.Close] removes. Errors say what the file is not; what
-// is only damaged or too much is told in Notes.
-func OpenBundle(path string) (*Bundle, error) { return openBundle(path, bundleLimits) }
+// is only damaged or too much is told in Notes. Unpacking ends with ctx, and so
+// does all later reading of the bundle.
+func OpenBundle(ctx context.Context, path string) (*Bundle, error) {
+	return openBundle(ctx, path, bundleLimits)
+}
 
-func openBundle(path string, most limits) (*Bundle, error) {
+func openBundle(ctx context.Context, path string, most limits) (*Bundle, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{Path: path}
+	b := &Bundle{Path: path, ctx: ctx}
 	dir := path
 	switch {
 	case info.IsDir():
@@ -75,7 +80,7 @@ func (b *Bundle) open(dir string, most limits) (err error) {
 		return err
 	}
 	if b.temp != "" {
-		u := &unpacking{root: b.root, most: most}
+		u := &unpacking{ctx: b.ctx, root: b.root, most: most}
 		if err := u.unpack(b.Path); err != nil {
 			return err
 		}
@@ -116,7 +121,7 @@ var bundlePlaces = []string{"bootstrap", "control-plane", "rendered-assets", "re
 // inside finds the folder in which the bundle is: the one given, or the only one
 // in it that is a bundle.
 func (b *Bundle) inside() (fs.FS, error) {
-	top := rooted{b.root}
+	top := rooted{b.ctx, b.root}
 	if isBundle(top) {
 		return top, nil
 	}
@@ -161,7 +166,7 @@ func (b *Bundle) Time() time.Time {
 		return b.Index.Ended
 	}
 	names := []string{filepath.Base(b.Path)}
-	if entries, err := fs.ReadDir(rooted{b.root}, "."); err == nil {
+	if entries, err := fs.ReadDir(rooted{b.ctx, b.root}, "."); err == nil {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
@@ -191,8 +196,11 @@ func newest(fsys fs.FS) time.Time {
 }
 
 // rooted is a directory out of which no link leads, and whose pipes and devices
-// are not opened: that might wait for ever.
-type rooted struct{ root *os.Root }
+// are not opened: that might wait for ever. Reading ends with ctx.
+type rooted struct {
+	ctx  context.Context
+	root *os.Root
+}
 
 func (r rooted) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
@@ -205,8 +213,27 @@ func (r rooted) Open(name string) (fs.File, error) {
 	if !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("it is no file")}
 	}
-	return r.root.Open(name)
+	if err := r.ctx.Err(); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	f, err := r.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &rootedFile{stoppable{r.ctx, f}, f}, nil
 }
+
+// rootedFile is a file of such a directory. It hides how the file would be copied
+// in one go.
+type rootedFile struct {
+	stoppable
+	f *os.File
+}
+
+func (f *rootedFile) Stat() (fs.FileInfo, error)                   { return f.f.Stat() }
+func (f *rootedFile) Close() error                                 { return f.f.Close() }
+func (f *rootedFile) Seek(offset int64, whence int) (int64, error) { return f.f.Seek(offset, whence) }
+func (f *rootedFile) ReadDir(n int) ([]fs.DirEntry, error)         { return f.f.ReadDir(n) }
 
 // Stat looks without opening.
 func (r rooted) Stat(name string) (fs.FileInfo, error) {

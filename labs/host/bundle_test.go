@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"io"
 	"io/fs"
@@ -57,7 +58,7 @@ func saved(t testing.TB, name string, data []byte) string {
 
 func opened(t testing.TB, file string, most limits) *Bundle {
 	t.Helper()
-	b, err := openBundle(file, most)
+	b, err := openBundle(context.Background(), file, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,12 +240,12 @@ func TestWhatIsNoBundleIsRefused(t *testing.T) {
 		"other archive": archive(t, entry{name: "a/b", text: "x"}), "no file": archive(t, entry{name: "bootstrap/", kind: tar.TypeDir}),
 		"two bundles": archive(t, entry{name: "a/bootstrap/x", text: "x"}, entry{name: "b/bootstrap/x", text: "x"}),
 	} {
-		if b, err := OpenBundle(saved(t, "x.tar.gz", data)); err == nil {
+		if b, err := OpenBundle(context.Background(), saved(t, "x.tar.gz", data)); err == nil {
 			b.Close()
 			t.Errorf("%s: was opened", name)
 		}
 	}
-	if _, err := OpenBundle(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := OpenBundle(context.Background(), filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a file that is not there was opened")
 	}
 }
@@ -398,7 +399,7 @@ func FuzzOpenBundle(f *testing.F) {
 		os.Mkdir(filepath.Join(tmp, "unpacked"), 0o700)
 		file := filepath.Join(tmp, "bundle")
 		os.WriteFile(file, data, 0o600)
-		b, err := openBundle(file, limits{total: 1 << 20, file: 4 << 10, entries: 50, path: 200})
+		b, err := openBundle(context.Background(), file, limits{total: 1 << 20, file: 4 << 10, entries: 50, path: 200})
 		if err == nil {
 			b.Found(all, lab())
 			b.Close()

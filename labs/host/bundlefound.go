@@ -1,9 +1,7 @@
 package host
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -21,13 +19,7 @@ import (
 // Found is what the bundle has of each piece of evidence, in the order of all
 // and of the nodes: as [Places.Collect] gives it of live machines.
 func (b *Bundle) Found(all []*labs.Evidence, lab *labs.Lab) []Found {
-	r := &bundleReading{b: b, at: b.Time(), folders: b.masters(lab), entries: map[string]*Entry{}}
-	if b.Index != nil {
-		for i := range b.Index.Evidence {
-			e := &b.Index.Evidence[i]
-			r.entries[e.ID+"\n"+e.Node] = e
-		}
-	}
+	r := b.reading(all, lab)
 	var out []Found
 	for _, e := range all {
 		if e.On != labs.OnMasters {
@@ -41,35 +33,76 @@ func (b *Bundle) Found(all []*labs.Evidence, lab *labs.Lab) []Found {
 	return out
 }
 
+// mostNodes is far more than any lab has masters. Each is one more answer to many
+// questions.
+const mostNodes = 100
+
 // masters are the folders of the control plane's machines, by machine name. A
 // folder is named by address (gather --master) or by the node's name; one that
-// the lab does not know keeps its own name.
+// the lab does not know keeps its own name. Of too many those that the lab knows
+// come first, and a note counts the others.
 func (b *Bundle) masters(lab *labs.Lab) map[string]string {
 	names := map[string]string{}
 	for _, m := range lab.Machines.Masters {
 		names[m.Address], names[m.Name], names[m.Name+"."+lab.Domain()] = m.Name, m.Name, m.Name
 	}
-	folders := map[string]string{}
-	entries, _ := fs.ReadDir(b.fsys, "control-plane")
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
+	folders, strange := map[string]string{}, map[string]bool{}
+	for _, folder := range b.nodeFolders() {
+		name := names[folder]
+		switch {
+		case name == "" || folders[name] != "":
+			strange[folder] = true
+		default:
+			folders[name] = path.Join("control-plane", folder)
 		}
-		name := names[e.Name()]
-		if name == "" || folders[name] != "" {
-			name = e.Name()
-		}
-		folders[name] = path.Join("control-plane", e.Name())
 	}
-	// A master that could not be reached has no folder, but our index knows it.
-	if b.Index != nil {
-		for _, e := range b.Index.Evidence {
-			if e.Node != "" && folders[e.Node] == "" {
-				folders[e.Node] = path.Join("control-plane", e.Node)
-			}
+	over := 0
+	for _, folder := range sortedKeys(strange) {
+		switch {
+		case folders[folder] != "":
+		case len(folders) >= mostNodes:
+			over++
+		default:
+			folders[folder] = path.Join("control-plane", folder)
 		}
+	}
+	if over > 0 {
+		b.Notes = append(b.Notes, fmt.Sprintf("of more than %d machines of the control plane %d are passed over", mostNodes, over))
 	}
 	return folders
+}
+
+// nodeFolders are the folders of the control plane, and behind them the machines
+// that our index knows: one that could not be reached has no folder.
+func (b *Bundle) nodeFolders() []string {
+	var all []string
+	entries, _ := fs.ReadDir(b.fsys, "control-plane")
+	for _, e := range entries {
+		if e.IsDir() {
+			all = append(all, e.Name())
+		}
+	}
+	if b.Index == nil {
+		return all
+	}
+	for _, e := range b.Index.Evidence {
+		if e.Node != "" && (len(all) == 0 || all[len(all)-1] != e.Node) {
+			all = append(all, e.Node)
+		}
+	}
+	return all
+}
+
+func (b *Bundle) reading(all []*labs.Evidence, lab *labs.Lab) *bundleReading {
+	r := &bundleReading{b: b, at: b.Time(), folders: b.masters(lab), entries: map[string]*Entry{},
+		left: mostFound, packed: mostUnpacked, units: unitsOf(all), journals: map[string]*unitLines{}}
+	if b.Index != nil {
+		for i := range b.Index.Evidence {
+			e := &b.Index.Evidence[i]
+			r.entries[e.ID+"\n"+e.Node] = e
+		}
+	}
+	return r
 }
 
 // bundleReading reads the evidence of one bundle.
@@ -78,19 +111,38 @@ type bundleReading struct {
 	at      time.Time
 	folders map[string]string // of the masters
 	entries map[string]*Entry // by id and node
+
+	left     int64 // bytes of texts that may still be kept
+	packed   int64 // bytes that packed files may still give
+	units    map[string]map[string]int
+	journals map[string]*unitLines
 }
+
+// mostFound bounds the texts of one bundle, in bytes.
+const mostFound = 1 << 30
 
 func (r *bundleReading) found(e *labs.Evidence, node, folder string) Found {
 	f := Found{Evidence: e, Node: node, At: r.at}
-	if entry := r.entries[e.ID+"\n"+node]; entry != nil {
-		r.indexed(&f, entry)
+	if r.left <= 0 {
+		f.Problem = fmt.Sprintf("the bundle holds more than %d MiB of evidence; the rest is not read", mostFound>>20)
 		return f
+	}
+	r.read(&f, node, folder)
+	r.left -= int64(len(f.Text))
+	return f
+}
+
+func (r *bundleReading) read(f *Found, node, folder string) {
+	e := f.Evidence
+	if entry := r.entries[e.ID+"\n"+node]; entry != nil {
+		r.indexed(f, entry)
+		return
 	}
 	file := path.Join(folder, e.File)
 	if text, cut, err := readTail(r.b.fsys, file, e.Limit<<10); err == nil {
 		f.Had, f.Text, f.Cut = true, text, cut
 	} else {
-		r.elsewhere(&f, folder)
+		r.elsewhere(f, folder)
 	}
 	// The installer keeps what oc printed, and not that it failed.
 	if f.Had && e.Form == labs.JSONForm && len(bytes.TrimSpace(f.Text)) == 0 {
@@ -99,7 +151,6 @@ func (r *bundleReading) found(e *labs.Evidence, node, folder string) Found {
 	if !f.Had && f.Problem == "" {
 		f.Problem = "the bundle has no " + file
 	}
-	return f
 }
 
 // indexed takes what our own index says. Without a file there was nothing to
@@ -122,28 +173,57 @@ func (r *bundleReading) indexed(f *Found, entry *Entry) {
 // elsewhere puts together what stands in other places. A pattern may end in
 // #UNIT: of a whole journal (journalctl -o with-unit), that unit's lines.
 func (r *bundleReading) elsewhere(f *Found, folder string) {
-	var parts []part
+	j := &joint{form: f.Evidence.Form, all: tail{limit: f.Evidence.Limit << 10}}
 	for _, also := range f.Evidence.Also {
 		pattern, unit, _ := strings.Cut(also, "#")
 		for _, name := range match(r.b.fsys, path.Join(folder, pattern)) {
-			text, cut, err := readLines(r.b.fsys, name, unit, f.Evidence.Limit<<10)
+			text, cut, err := r.lines(name, pattern, unit, f.Evidence.Limit<<10)
 			switch {
 			case err != nil:
 				f.Problem = err.Error()
 			case unit == "" || len(text) > 0:
-				parts = append(parts, part{name, text, cut})
+				j.add(part{name, text, cut})
 			}
 		}
 	}
-	if len(parts) == 0 {
+	if j.parts > 0 {
+		f.Had, f.Problem = true, ""
+		f.Text, f.Cut = j.bytes()
+	}
+}
+
+// joint is the end of several files behind each other. There may be many: no
+// more than one waits, as long as it is alone.
+type joint struct {
+	form  string
+	all   tail
+	first part
+	parts int
+}
+
+func (j *joint) add(p part) {
+	if j.parts++; j.parts == 1 {
+		j.first = p
 		return
 	}
-	all := &tail{limit: f.Evidence.Limit << 10}
-	for _, p := range parts {
-		all.cut = all.cut || p.cut
-		all.Write(p.form(f.Evidence.Form, len(parts) == 1))
+	if j.parts == 2 {
+		j.write(j.first, false)
+		j.first = part{}
 	}
-	f.Had, f.Text, f.Cut, f.Problem = true, all.bytes(), all.cut, ""
+	j.write(p, false)
+}
+
+func (j *joint) write(p part, alone bool) {
+	j.all.cut = j.all.cut || p.cut
+	j.all.Write(p.form(j.form, alone))
+}
+
+func (j *joint) bytes() (text []byte, cut bool) {
+	if j.parts == 1 {
+		j.write(j.first, true)
+	}
+	text = j.all.bytes()
+	return text, j.all.cut
 }
 
 // part is one file of several.
@@ -187,7 +267,7 @@ func certificates(text []byte) []byte {
 	}
 }
 
-// readTail reads the last bytes of a file, of a .gz those of what is in it.
+// readTail reads the last bytes of a file.
 func readTail(fsys fs.FS, name string, limit int) (text []byte, cut bool, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -212,66 +292,6 @@ func readTail(fsys fs.FS, name string, limit int) (text []byte, cut bool, err er
 		return nil, false, err
 	}
 	return last.bytes(), cut || last.cut, nil
-}
-
-// maxUnzipped bounds what is unpacked of a .gz in a bundle, in bytes.
-const maxUnzipped = 1 << 30
-
-// readLines is readTail for files that may be packed, or hold the lines of
-// other units too.
-func readLines(fsys fs.FS, name, unit string, limit int) (text []byte, cut bool, err error) {
-	if !strings.HasSuffix(name, ".gz") && unit == "" {
-		return readTail(fsys, name, limit)
-	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, false, err
-	}
-	defer f.Close()
-	var stream io.Reader = f
-	if strings.HasSuffix(name, ".gz") {
-		zip, err := gzip.NewReader(f)
-		if err != nil {
-			return nil, false, fmt.Errorf("%s: %w", name, err)
-		}
-		stream = io.LimitReader(zip, maxUnzipped)
-	}
-	last := &tail{limit: limit}
-	if unit == "" {
-		_, err = io.Copy(last, stream)
-	} else {
-		err = linesOf(last, stream, unit)
-	}
-	// A torn end is no reason to throw away the beginning.
-	if err != nil && len(last.kept) == 0 {
-		return nil, false, fmt.Errorf("%s: %w", name, err)
-	}
-	return last.bytes(), last.cut, nil
-}
-
-// linesOf copies the lines of a unit: they have " UNIT[PID]: " behind time and
-// host. Of a line longer than the buffer the beginning tells whose it is.
-func linesOf(w io.Writer, r io.Reader, unit string) error {
-	lines := bufio.NewReaderSize(r, 64<<10)
-	mark := []byte(" " + unit)
-	begins, wanted := true, false
-	for {
-		part, err := lines.ReadSlice('\n')
-		if begins {
-			head, _, _ := bytes.Cut(part[:min(len(part), 512)], []byte("["))
-			wanted = bytes.HasSuffix(head, mark)
-		}
-		if wanted {
-			w.Write(part)
-		}
-		begins = err == nil
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			if err == io.EOF {
-				return nil
-			}
-			return err
-		}
-	}
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -91,16 +91,21 @@ func (p *Places) groups(ctx context.Context, lab *labs.Lab, all []*labs.Evidence
 const nodeOptions = `oc() {
   local kubeconfig=/etc/kubernetes/bootstrap-secrets/kubeconfig
   [[ -f ${kubeconfig} ]] || kubeconfig=${ASSET_DIR}/auth/kubeconfig
-  command oc --kubeconfig="${kubeconfig}" --request-timeout=5s "$@"
+  command oc --kubeconfig="${kubeconfig}"` + ocOptions + ` "$@"
 }
 `
+
+// ocOptions: oc keeps what it learns of the API in $HOME/.kube/cache; where that
+// cannot be written it goes on without. Source: kubernetes/client-go
+// discovery/cached/disk/cached_discovery.go.
+const ocOptions = " --cache-dir=/dev/null --request-timeout=5s"
 
 func (p *Places) hereOptions() string {
 	oc := "command oc"
 	if p.OC != "" {
 		oc = quote(p.OC)
 	}
-	return "oc() { " + oc + " --kubeconfig=" + quote(p.Kubeconfig) + " --request-timeout=5s \"$@\"; }\n"
+	return "oc() { " + oc + " --kubeconfig=" + quote(p.Kubeconfig) + ocOptions + " \"$@\"; }\n"
 }
 
 func (p *Places) clusterGroup(ctx context.Context, lines []*labs.Evidence) asked {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -44,8 +45,12 @@ type Entry struct {
 	Cut       bool          `json:"cut,omitempty"`
 }
 
-// maxIndex is far more than any index takes, in bytes.
-const maxIndex = 16 << 20
+// maxIndex is far more than any index takes, in bytes, and maxCommas than any
+// has: a short text may mean very many entries.
+const (
+	maxIndex  = 16 << 20
+	maxCommas = 500_000
+)
 
 // readIndex reads the index of a bundle; nil where there is none, as in those of
 // the installer.
@@ -60,6 +65,9 @@ func readIndex(fsys fs.FS) (*Index, error) {
 	index := &Index{}
 	if cut {
 		return nil, fmt.Errorf("%s is longer than %d MiB", IndexFile, maxIndex>>20)
+	}
+	if bytes.Count(data, []byte(",")) > maxCommas {
+		return nil, fmt.Errorf("%s has too many entries", IndexFile)
 	}
 	if err := json.Unmarshal(data, index); err != nil {
 		return nil, fmt.Errorf("%s: %w", IndexFile, err)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Node is a machine of a lab, reached by the system's ssh.
@@ -25,12 +26,24 @@ const unreached = 255
 
 // Run runs bash as root there. BatchMode asks nobody for a password.
 func (n Node) Run(ctx context.Context, line string, limit int) (Result, error) {
-	cmd := exec.CommandContext(ctx, "ssh", "-F", n.Config, "-o", "BatchMode=yes", "--", n.Machine, "sudo bash --noprofile --norc -s")
+	cmd := exec.CommandContext(ctx, "ssh", "-F", n.Config, "-o", "BatchMode=yes", "--", n.Machine, "sudo "+patience(ctx)+"bash --noprofile --norc -s")
 	r, err := runLine(ctx, cmd, line, limit)
 	if err == nil && r.Status == unreached {
 		return r, fmt.Errorf("%w: %s", ErrUnreachable, lastLine(r.Err))
 	}
 	return r, err
+}
+
+// patience ends what goes on there when nobody waits for it any more: the end of
+// ssh does not. It comes a little later than the end of ctx, so that this is what
+// is told. Empty where ctx has no end.
+func patience(ctx context.Context) string {
+	end, ends := ctx.Deadline()
+	if !ends {
+		return ""
+	}
+	seconds := int(max(time.Until(end), 0)/time.Second) + 2
+	return fmt.Sprintf("timeout --kill-after=2 %d ", seconds)
 }
 
 // ReadFile reads the end of a file there, as root.

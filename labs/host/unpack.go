@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,13 +19,15 @@ import (
 // it, links and devices are left out and counted; memory does not grow with what
 // the archive claims.
 type unpacking struct {
+	ctx  context.Context // its end ends reading
 	root *os.Root
 	most limits
 
 	left    int64 // bytes that may still be unpacked
 	holes   int64 // bytes that may still be read of files: more than left only where files have holes
-	entries int
+	entries int   // of the archive, and directories that were made
 	files   int
+	made    map[string]bool // directories, as far as they are remembered
 	torn    bool
 	over    string              // which limit ended it
 	skipped map[string][]string // why, and the first names
@@ -38,8 +41,8 @@ func (u *unpacking) unpack(file string) error {
 		return err
 	}
 	defer f.Close()
-	u.left, u.holes, u.skipped, u.counts = u.most.total, u.most.total, map[string][]string{}, map[string]int{}
-	in := bufio.NewReader(f)
+	u.left, u.holes, u.skipped, u.counts, u.made = u.most.total, u.most.total, map[string][]string{}, map[string]int{}, map[string]bool{}
+	in := bufio.NewReader(stoppable{u.ctx, f})
 	var stream io.Reader = in
 	if magic, _ := in.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
 		zip, err := gzip.NewReader(in)
@@ -51,6 +54,8 @@ func (u *unpacking) unpack(file string) error {
 	err = u.each(tar.NewReader(&metered{stream, &u.left}))
 	var mine *diskError
 	switch {
+	case u.ctx.Err() != nil:
+		return u.ctx.Err()
 	case errors.As(err, &mine):
 		return mine.error
 	case errors.Is(err, errOver):
@@ -64,6 +69,19 @@ func (u *unpacking) unpack(file string) error {
 		return errors.New("there is no file in this archive")
 	}
 	return nil
+}
+
+// stoppable is a stream that ends with its context: what is hostile may take long.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
 }
 
 // errOver ends reading, and is no fault of the archive's form.
@@ -100,14 +118,21 @@ func (u *unpacking) each(t *tar.Reader) error {
 		if err != nil {
 			return err
 		}
-		u.entries++
-		if u.entries > u.most.entries {
-			return fmt.Errorf("%w of %d entries", errOver, u.most.entries)
+		if err := u.charge(); err != nil {
+			return err
 		}
 		if err := u.entry(h, t); err != nil {
 			return err
 		}
 	}
+}
+
+// charge counts an entry, or a directory that one brings with it.
+func (u *unpacking) charge() error {
+	if u.entries++; u.entries > u.most.entries {
+		return fmt.Errorf("%w of %d entries", errOver, u.most.entries)
+	}
+	return nil
 }
 
 func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
@@ -117,26 +142,36 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 		return nil
 	}
 	if h.Typeflag == tar.TypeDir {
-		if u.folder(name) != nil {
-			u.skip("there twice, in the place of another, or with a name that cannot be", h.Name)
-		}
-		return nil
+		return u.unless(u.folder(name), h)
+	}
+	if err := u.folder(path.Dir(name)); err != nil {
+		return u.unless(err, h)
 	}
 	// O_EXCL: the first of two with the same name stays.
 	f, err := u.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrNotExist) && u.folder(path.Dir(name)) == nil {
-		f, err = u.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	}
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return &diskError{err}
-	case err != nil:
-		u.skip("there twice, in the place of another, or with a name that cannot be", h.Name)
-		return nil
+	if err != nil {
+		return u.unless(err, h)
 	}
 	u.files++
-	return u.keep(f, name, h, &metered{content, &u.holes})
+	return u.keep(f, name, h, &metered{stoppable{u.ctx, content}, &u.holes})
 }
+
+// unless leaves an entry out that could not be made, unless the error is one that
+// ends reading.
+func (u *unpacking) unless(err error, h *tar.Header) error {
+	switch {
+	case err == nil || errors.Is(err, errOver):
+		return err
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &diskError{err}
+	}
+	u.skip("there twice, in the place of another, or with a name that cannot be", h.Name)
+	return nil
+}
+
+// mostDepth is more than any bundle has, in names of a path. To reach a file the
+// kernel is asked for each of them.
+const mostDepth = 32
 
 // place is where an entry goes; why says why it goes nowhere.
 func (u *unpacking) place(h *tar.Header) (name, why string) {
@@ -159,6 +194,9 @@ func (u *unpacking) place(h *tar.Header) (name, why string) {
 		}
 	}
 	name = path.Clean(h.Name)
+	if strings.Count(name, "/") >= mostDepth {
+		return "", "a path that is too deep"
+	}
 	if name == "." && h.Typeflag != tar.TypeDir || !fs.ValidPath(name) {
 		return "", "a path that is none"
 	}
@@ -167,17 +205,35 @@ func (u *unpacking) place(h *tar.Header) (name, why string) {
 
 // folder makes a directory and those above it.
 func (u *unpacking) folder(name string) error {
-	made := ""
-	for _, part := range strings.Split(name, "/") {
-		made = path.Join(made, part)
-		if err := u.root.Mkdir(made, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+	if name == "." || u.made[name] {
+		return nil
+	}
+	if err := u.folder(path.Dir(name)); err != nil {
+		return err
+	}
+	err := u.root.Mkdir(name, 0o700)
+	switch {
+	case err == nil:
+		err = u.charge()
+	case errors.Is(err, fs.ErrExist):
+		if info, missing := u.root.Lstat(name); missing == nil && info.IsDir() {
+			err = nil // it was made and forgotten
 		}
 	}
-	if info, err := u.root.Lstat(name); err != nil || !info.IsDir() {
-		return errors.Join(err, fs.ErrExist)
+	if err == nil {
+		u.remember(name)
 	}
-	return nil
+	return err
+}
+
+// mostRemembered bounds the memory for the names of directories.
+const mostRemembered = 20_000
+
+func (u *unpacking) remember(dir string) {
+	if len(u.made) >= mostRemembered {
+		clear(u.made)
+	}
+	u.made[dir] = true
 }
 
 // keep writes the last bytes of a file. A larger one goes round in its own

@@ -1,9 +1,6 @@
 package record
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Pair is a stage of two runs side by side: of each the last attempt that went
 // well, else the last one; nil where there is none.
@@ -15,22 +12,26 @@ type Pair struct {
 // Pairs puts the stages of two runs side by side, in the order of the first run;
 // those that only the second has stand behind what comes before them there.
 func Pairs(here, beside []*Span) []Pair {
-	var names []string
-	at := 0
-	for _, s := range firsts(here) {
-		names = append(names, s.Name)
-	}
-	for _, s := range firsts(beside) {
-		if i := slices.Index(names, s.Name); i >= 0 {
-			at = i + 1
-			continue
+	first, mine := stages(here)
+	second, theirs := stages(beside)
+	behind, at := map[string][]string{}, "" // only the second has them; "" is the beginning
+	for _, name := range second {
+		if mine[name] != nil {
+			at = name
+		} else {
+			behind[at] = append(behind[at], name)
 		}
-		names = slices.Insert(names, at, s.Name)
-		at++
 	}
-	pairs := make([]Pair, len(names))
-	for i, name := range names {
-		pairs[i] = Pair{name, last(here, name), last(beside, name)}
+	var pairs []Pair
+	add := func(names ...string) {
+		for _, name := range names {
+			pairs = append(pairs, Pair{name, mine[name], theirs[name]})
+		}
+	}
+	add(behind[""]...)
+	for _, name := range first {
+		add(name)
+		add(behind[name]...)
 	}
 	return pairs
 }
@@ -46,23 +47,21 @@ func (p Pair) Difference() (time.Duration, bool) {
 	return here - beside, known && knownToo
 }
 
-// firsts are the first spans of each stage, in their order.
-func firsts(spans []*Span) []*Span {
-	var out []*Span
+// stages are the names of stages, each once and in their order, and which span
+// stands for each.
+func stages(spans []*Span) (names []string, of map[string]*Span) {
+	of = map[string]*Span{}
 	for _, s := range spans {
-		if s.Kind == Stage && !slices.ContainsFunc(out, func(o *Span) bool { return o.Name == s.Name }) {
-			out = append(out, s)
+		if s.Kind != Stage {
+			continue
+		}
+		found := of[s.Name]
+		if found == nil {
+			names = append(names, s.Name)
+		}
+		if found == nil || s.State == Succeeded || found.State != Succeeded {
+			of[s.Name] = s
 		}
 	}
-	return out
-}
-
-func last(spans []*Span, name string) *Span {
-	var found *Span
-	for _, s := range spans {
-		if s.Kind == Stage && s.Name == name && (found == nil || s.State == Succeeded || found.State != Succeeded) {
-			found = s
-		}
-	}
-	return found
+	return names, of
 }

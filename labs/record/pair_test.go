@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestTwoRunsAreComparedStageByStage(t *testing.T) {
@@ -24,5 +25,23 @@ func TestTwoRunsAreComparedStageByStage(t *testing.T) {
 	}
 	if want := "first, a 8, between, b -1, mine, open"; strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+// The records may come from anywhere, and name as many stages as they like.
+func TestManyStagesArePairedInTime(t *testing.T) {
+	const many = 60_000
+	var here, beside []*Span
+	for i := range many {
+		here = append(here, &Span{Kind: Stage, Name: fmt.Sprint("here ", i)})
+		beside = append(beside, &Span{Kind: Stage, Name: fmt.Sprint("beside ", i)})
+	}
+	begun := time.Now()
+	pairs := Pairs(here, beside)
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("took %s", took)
+	}
+	if len(pairs) != 2*many || pairs[0].Stage != "beside 0" || pairs[many].Stage != "here 0" {
+		t.Errorf("%d pairs", len(pairs))
 	}
 }
