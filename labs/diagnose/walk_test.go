@@ -163,7 +163,7 @@ func TestAProgramThatNeverEndsIsAnError(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "took longer") || !strings.Contains(err.Error(), "endless") {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -75,9 +76,43 @@ func (p packedFile) unpack() ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(zip, largestExtra+1))
 	if len(text) > largestExtra {
-		return text[:largestExtra], fmt.Errorf("it is longer than %d MiB", largestExtra>>20)
+		text, err = text[:largestExtra], fmt.Errorf("it is longer than %d MiB", largestExtra>>20)
+	}
+	return plain(text, err)
+}
+
+// errNoText is that of a file in which no secret could be found.
+var errNoText = errors.New("it is no text")
+
+// mostPacked is how often a file may be packed itself.
+const mostPacked = 3
+
+// plain unpacks what is a packed file itself. What is not text then could hold
+// any secret.
+func plain(text []byte, err error) ([]byte, error) {
+	for n := 0; n < mostPacked && bytes.HasPrefix(text, []byte{0x1f, 0x8b}); n++ {
+		unpacked, torn := unpack(text, largestExtra)
+		if torn != nil {
+			return nil, fmt.Errorf("%w: %w", errNoText, torn)
+		}
+		text = unpacked
+	}
+	if len(text) > 0 && !isReadable(text) {
+		return nil, errNoText
 	}
 	return text, err
+}
+
+// isReadable says whether the beginning of a file is text in any language.
+func isReadable(text []byte) bool {
+	if isText(text) {
+		return true
+	}
+	head := text[:min(len(text), 4096)]
+	for n := 0; n < utf8.UTFMax && len(head) < len(text) && len(head) > 0 && !utf8.Valid(head); n++ {
+		head = head[:len(head)-1]
+	}
+	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
 }
 
 // place is where the file goes in the bundle; empty if nowhere. The names come

@@ -287,7 +287,7 @@ func TestWhatTakesTooLongIsNamed(t *testing.T) {
 	plan := compact(t)
 	b := Gather(context.Background(), plan, places(hangs, map[string]host.Host{"master-0": always("master-0", "well\n")}),
 		Options{Masker: NewMasker(), Timeout: 300 * time.Millisecond})
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("took %s", took)
 	}
 	_, file := written(t, b)

@@ -194,7 +194,11 @@ type finding struct {
 	depth int  // how often it was decoded
 	spans []span
 
-	walked int // bytes, see longestWalk
+	viewed   bool     // the text is part of another, see view
+	lists    [][2]int // items of lists of Secrets
+	listed   bool     // lists were looked for
+	walked   int      // bytes, see longestWalk
+	unpacked *int     // bytes, see mostUnpacked
 }
 
 // deepest is how many encodings around a secret are looked through: a key in a
@@ -209,6 +213,11 @@ func (f *finding) all() []span {
 	f.formed()
 	f.own()
 	f.encoded()
+	return f.sorted()
+}
+
+// sorted gives what was found so far in order; none overlaps another.
+func (f *finding) sorted() []span {
 	slices.SortStableFunc(f.spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 	})

@@ -53,7 +53,7 @@ func (f *finding) run(at int) run {
 	r := run{from: at, to: at}
 	for {
 		from := r.to
-		for r.to < len(f.text) && f.inRun(r.to) {
+		for r.to < len(f.text) && f.inRun(r.to) && (r.to == from || !f.beginsBehindEquals(r.to)) {
 			r.to++
 		}
 		r.parts = append(r.parts, [2]int{from, r.to})
@@ -72,6 +72,12 @@ func (f *finding) inRun(at int) bool {
 		return true
 	}
 	return c == '%' && at+2 < len(f.text) && isEscape(f.text[at:at+3])
+}
+
+// beginsBehindEquals: an equals sign ends a base64. What follows is another, as in
+// NAME=VALUE.
+func (f *finding) beginsBehindEquals(at int) bool {
+	return at > 0 && f.text[at-1] == '=' && isBase64(f.text[at])
 }
 
 func isEscape(three []byte) bool {
@@ -144,24 +150,61 @@ var beginnings = [][]byte{[]byte("LS0tLS1CRUdJTi"), []byte("H4sIA")}
 // inside is the kind of the first secret in an encoded text. At the torn
 // beginning of a text it is not known where a group of four characters begins.
 func (f *finding) inside(text []byte, torn, open bool) string {
-	starts := []int{0}
-	if torn {
-		starts = []int{0, 1, 2, 3}
+	if kind := f.decoded(decode(text), open); kind != "" {
+		return kind
 	}
 	for _, b := range beginnings {
 		if i := bytes.Index(text, b); i > 0 {
-			starts = append(starts, i)
+			if kind := f.decoded(decode(text[i:]), open); kind != "" {
+				return kind
+			}
 		}
 	}
-	for _, start := range starts {
-		if start > len(text) {
-			break
+	for start := 1; start < 4 && start < len(text); start++ {
+		if torn || promises(text[start:]) {
+			if kind := f.decoded(decode(text[start:]), open); kind != "" {
+				return kind
+			}
 		}
-		if kind := f.decoded(decode(text[start:]), open); kind != "" {
-			return kind
+	}
+	return f.behindSeparators(text, open)
+}
+
+// mostSeparators: a path before a base64 has no more parts.
+const mostSeparators = 32
+
+// behindSeparators looks into what stands behind a path, a name or an option:
+// their letters are those of base64 too.
+func (f *finding) behindSeparators(text []byte, open bool) string {
+	for at, left := 0, mostSeparators; left > 0; left-- {
+		i := bytes.IndexAny(text[at:], "/-_")
+		if i < 0 || len(text)-at-i-1 < shortestRun {
+			return ""
+		}
+		if at += i + 1; promises(text[at:]) {
+			if kind := f.decoded(decode(text[at:]), open); kind != "" {
+				return kind
+			}
 		}
 	}
 	return ""
+}
+
+// promises says whether a base64 begins with what is looked into: text, a key,
+// or what is packed. It is fast, as almost nothing does.
+func promises(text []byte) bool {
+	const head = 32
+	var plain [head]byte
+	n, err := base64.RawStdEncoding.Decode(plain[:], text[:min(len(text), head)&^3])
+	printed := 0
+	for i, c := range plain[:n] {
+		if c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' {
+			printed++
+		} else if i >= 8 && i-printed > 4 {
+			return plain[0] == 0x30 && plain[1] >= 0x20 || plain[0] == 0x1f && plain[1] == 0x8b
+		}
+	}
+	return n >= 12 && printed*10 >= n*8 || err == nil && plain[0] == 0x1f && plain[1] == 0x8b
 }
 
 // decode takes either alphabet, and leaves away what does not make whole bytes.
@@ -192,7 +235,7 @@ func decode(text []byte) []byte {
 	return out[:n]
 }
 
-// mostUnpacked bounds what is unpacked of one text, in bytes.
+// mostUnpacked bounds what is unpacked of one text in all, in bytes.
 const mostUnpacked = 16 << 20
 
 // decoded is the kind of the first secret in a text that was decoded.
@@ -201,7 +244,8 @@ func (f *finding) decoded(text []byte, open bool) string {
 	case isPrivateKey(text):
 		return privateKey
 	case bytes.HasPrefix(text, []byte{0x1f, 0x8b, 8}):
-		unpacked, err := unpack(text)
+		unpacked, err := unpack(text, mostUnpacked-*f.budget())
+		*f.budget() += len(unpacked)
 		if kind := f.decoded(unpacked, false); kind != "" {
 			return kind
 		}
@@ -213,7 +257,7 @@ func (f *finding) decoded(text []byte, open bool) string {
 	case !isText(text):
 		return ""
 	}
-	deeper := &finding{m: f.m, text: text, torn: f.torn, depth: f.depth + 1}
+	deeper := &finding{m: f.m, text: text, torn: f.torn, depth: f.depth + 1, unpacked: f.budget()}
 	if spans := deeper.all(); len(spans) > 0 {
 		return spans[0].kind
 	}
@@ -222,13 +266,22 @@ func (f *finding) decoded(text []byte, open bool) string {
 
 var errTooMuch = errors.New("too much is packed")
 
-func unpack(text []byte) ([]byte, error) {
+// budget is what was unpacked so far of all that is in one text.
+func (f *finding) budget() *int {
+	if f.unpacked == nil {
+		f.unpacked = new(int)
+	}
+	return f.unpacked
+}
+
+// unpack unpacks no more than most bytes.
+func unpack(text []byte, most int) ([]byte, error) {
 	zip, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
-	out, err := io.ReadAll(io.LimitReader(zip, mostUnpacked+1))
-	if len(out) > mostUnpacked {
+	out, err := io.ReadAll(io.LimitReader(zip, int64(max(most, 0))+1))
+	if len(out) > most {
 		return out, errTooMuch
 	}
 	return out, err
@@ -271,6 +324,7 @@ func (f *finding) percentEncoded() {
 	if !bytes.ContainsRune(f.text, '%') {
 		return
 	}
+	known := f.sorted()
 	for at := 0; at < len(f.text); {
 		i := bytes.IndexByte(f.text[at:], '%')
 		if i < 0 {
@@ -283,7 +337,10 @@ func (f *finding) percentEncoded() {
 		for to < len(f.text) && !endsWord(f.text[to]) {
 			to++
 		}
-		f.percentWord(from, to)
+		for len(known) > 0 && known[0].to <= from {
+			known = known[1:]
+		}
+		f.percentWord(from, to, known)
 		at = to
 	}
 }
@@ -291,15 +348,13 @@ func (f *finding) percentEncoded() {
 func endsWord(c byte) bool { return c <= ' ' || c == '"' || c == '\'' || c == '\\' || c == ',' }
 
 // percentWord looks into one. What is known of it without decoding, as the
-// password in a URL, leaves the rest of it.
-func (f *finding) percentWord(from, to int) {
-	deeper := &finding{m: f.m, text: unescape(f.text[from:to]), torn: f.torn, depth: f.depth + 1}
+// password in a URL, leaves the rest of it; none of that ends before the word.
+func (f *finding) percentWord(from, to int, before []span) {
+	deeper := &finding{m: f.m, text: unescape(f.text[from:to]), torn: f.torn, depth: f.depth + 1, unpacked: f.budget()}
 	spans := deeper.all()
 	known := 0
-	for _, s := range f.spans {
-		if s.from < to && from < s.to {
-			known++
-		}
+	for known < len(before) && before[known].from < to {
+		known++
 	}
 	if len(spans) > known {
 		f.spans = append(f.spans, span{from, to, spans[0].kind, func(c byte) bool { return !endsWord(c) }})

@@ -15,7 +15,6 @@ var forms = []struct {
 	{regexp.MustCompile(`sha256~[A-Za-z0-9_-]{16,}`), tokenKind},                                    // OAuth tokens of OpenShift
 	{regexp.MustCompile(`\$(?:2[abxy]?|apr1|1|5|6|7|y|gy|sha1|scrypt|argon2(?:id|i|d))\$[./A-Za-z0-9$=,+-]{12,}`), passwordHash},
 	{regexp.MustCompile(`\{S?SHA\}[A-Za-z0-9+/=]{20,}`), passwordHash},
-	{regexp.MustCompile(`://[^\s"'/:@\\<]*:([^\s"'/\\]+)@`), passwordKind},
 	{regexp.MustCompile(`://([A-Za-z0-9._~%-]{20,})@`), tokenKind},
 }
 
@@ -28,10 +27,13 @@ func (f *finding) formed() {
 	}
 	for i, c := range f.text {
 		switch c {
+		case ':':
+			f.url(i)
 		case '.':
 			f.bootstrapToken(i)
 		case '-':
 			f.kubeadminPassword(i)
+			f.option(i)
 		}
 	}
 	f.bearers()

@@ -13,10 +13,15 @@ var secretNames = []struct{ end, kind string }{
 	{"clientsecret", tokenKind}, {"secretaccesskey", tokenKind}, {"apikey", tokenKind},
 	{"dockerconfigjson", loginKind}, {"dockercfg", loginKind},
 	{"authorization", authorization}, {"cookie", authorization},
+	{"secret", weakKind}, {"secretkey", weakKind}, {"pass", weakKind},
 }
 
+// weakKind is that of names behind which a secret may stand, or the name of one:
+// the value tells.
+const weakKind = "secret-value"
+
 // lastLetters are those that such names end with.
-const lastLetters = "deanytgh"
+const lastLetters = "deanytghs"
 
 // nameKind is the kind of secret that a name announces; empty if none.
 func nameKind(name []byte) string {
@@ -34,7 +39,7 @@ func nameKind(name []byte) string {
 		return loginKind
 	}
 	// The shell's own are directories.
-	if string(plain) == "pwd" || string(plain) == "oldpwd" {
+	if string(plain) == "pwd" || string(plain) == "oldpwd" || string(name) == "PASS" {
 		return ""
 	}
 	for _, n := range secretNames {
@@ -58,6 +63,10 @@ func (f *finding) named() {
 		n := f.nameBefore(i)
 		if n.kind = nameKind(f.text[n.from:n.to]); n.kind != "" {
 			f.value(n, i)
+		} else if c == ':' && isPairName(f.text[n.from:n.to]) {
+			f.pair(n, i)
+		} else if c == '=' && n.to-n.from >= len("proxy") && strings.EqualFold(string(f.text[n.to-len("proxy"):n.to]), "proxy") {
+			f.login(i + 1)
 		}
 	}
 }
@@ -106,10 +115,10 @@ func (f *finding) value(n name, colon int) {
 		return
 	}
 	from := at + len(quote)
-	to := f.closing(from, quote)
+	to := f.closing(from, quote, f.text[colon] == ':' && f.beginsLine(n.from))
 	content := f.text[from:to]
 	switch {
-	case len(content) == 0:
+	case len(content) == 0, n.kind == weakKind && !secretNotName(content):
 	case len(n.quote) == 0 && bytes.IndexByte([]byte(",}]: \t\r\n"), content[0]) >= 0:
 		// The quote closes a string in which the name was the last word.
 	case len(n.quote) > 0 || f.beginsLine(n.from) || f.text[colon] == '=' || seemsSecret(content):
@@ -147,47 +156,137 @@ func (f *finding) quoteAt(at int) []byte {
 	return nil
 }
 
-// closing is where the same quote stands again, with as many backslashes.
-func (f *finding) closing(from int, quote []byte) int {
-	for at := from; ; {
-		i := bytes.Index(f.text[at:], quote)
-		if i < 0 {
-			return len(f.text)
-		}
-		at += i
-		if at == from || f.text[at-1] != '\\' {
+// closing is where the same quote stands again, with as many backslashes. One
+// that is not closed ends with its line, or the string of JSON it stands in. In
+// YAML it may go on in lines that are indented.
+func (f *finding) closing(from int, quote []byte, yaml bool) int {
+	doubles := 0
+	for at := from; at < len(f.text); at++ {
+		c := f.text[at]
+		switch {
+		case c == '\n' && !(yaml && f.goesOn(at+1, at-from)):
 			return at
+		case c == quote[len(quote)-1]:
+			n := (&jsonReader{text: f.text}).backslashes(at)
+			if n = min(n, at-from); n == len(quote)-1 || n < len(quote)-1 && c == '"' {
+				return at - n
+			}
 		}
-		at += len(quote)
+		if c == '"' && quote[len(quote)-1] == '\'' {
+			if doubles%2 == 0 && f.endsString(at+1) {
+				return at
+			}
+			doubles++
+		}
 	}
+	return len(f.text)
+}
+
+// longestQuoted is how long a text in quotes over several lines of YAML is.
+const longestQuoted = 4 << 10
+
+func (f *finding) goesOn(line, so int) bool {
+	return so < longestQuoted && line < len(f.text) && (f.text[line] == ' ' || f.text[line] == '\n')
+}
+
+// endsString says whether what follows a quote is what follows a string of JSON.
+func (f *finding) endsString(at int) bool {
+	return at >= len(f.text) || strings.IndexByte(",}]:\r\n", f.text[at]) >= 0
 }
 
 // bare finds a value without quotes.
 func (f *finding) bare(n name, colon, at int) {
+	own := len(n.quote) == 0 && f.ownLine(n.from)
 	stop := " \t\r\n\"'\\"
-	if len(n.quote) > 0 {
+	switch {
+	case len(n.quote) > 0:
 		stop += ",{}[]"
+	case own:
+		stop = " \t\r\n"
 	}
-	word := func(at int) int {
-		to := at
-		for to < len(f.text) && strings.IndexByte(stop, f.text[to]) < 0 {
-			to++
-		}
-		return to
-	}
-	to := word(at)
-	if n.kind == authorization && isScheme(f.text[at:to]) && to < len(f.text) && f.text[to] == ' ' {
+	to := f.until(at, stop)
+	switch {
+	case at < len(f.text) && f.text[at] == '[' && f.text[colon] == ':' && n.kind != weakKind:
+		f.list(n, at+1)
+		return
+	case n.kind == authorization && bytes.HasSuffix(bytes.ToLower(f.text[n.from:n.to]), []byte("cookie")) && bytes.IndexByte(f.text[at:to], '=') >= 0:
+		f.add(at, f.until(at, "\r\n\"'\\"), n.kind)
+		return
+	case n.kind == authorization && isScheme(f.text[at:to]) && to < len(f.text) && f.text[to] == ' ':
 		at = to + 1
-		to = word(at)
-		f.add(at, to, n.kind)
+		f.add(at, f.until(at, stop), n.kind)
 		return
 	}
 	value := f.text[at:to]
-	alone := to == len(f.text) || strings.IndexByte("\r\n\"\\", f.text[to]) >= 0
+	if len(value) == 0 || harmless(value, n.kind == passwordKind && f.text[colon] == '=') {
+		return
+	}
+	if own && f.text[colon] == ':' && bytes.HasSuffix(bytes.ToLower(f.text[n.from:n.to]), []byte("password")) {
+		to = f.wordsEnd(at)
+	}
+	rest := bytes.TrimLeft(f.text[to:min(len(f.text), to+64)], " \t")
+	alone := len(rest) == 0 || strings.IndexByte("\r\n\"\\", rest[0]) >= 0 || rest[0] == '#' && own
 	switch {
-	case len(value) == 0, harmless(value):
+	case n.kind == weakKind:
+		if secretNotName(value) && (f.text[colon] == '=' || len(n.quote) > 0 || alone && f.beginsLine(n.from)) {
+			f.add(at, to, n.kind)
+		}
 	case f.text[colon] == '=', alone && f.beginsLine(n.from), len(n.quote) > 0, seemsSecret(value):
 		f.add(at, to, n.kind)
+	}
+}
+
+// until is the next place where one of these stands.
+func (f *finding) until(at int, stop string) int {
+	for at < len(f.text) && strings.IndexByte(stop, f.text[at]) < 0 {
+		at++
+	}
+	return at
+}
+
+// wordsEnd is where the words of a line end, without its comment.
+func (f *finding) wordsEnd(at int) int {
+	to := f.until(at, "\r\n")
+	if i := bytes.Index(f.text[at:to], []byte(" #")); i >= 0 {
+		to = at + i
+	}
+	return at + len(bytes.TrimRight(f.text[at:to], " \t"))
+}
+
+// ownLine says whether nothing but an indent or a dash stands before this place
+// in a line.
+func (f *finding) ownLine(at int) bool {
+	for at > 0 && strings.IndexByte(" \t-", f.text[at-1]) >= 0 {
+		at--
+	}
+	return at == 0 || f.text[at-1] == '\n'
+}
+
+// longestList is how far the values of a list are looked for, in bytes.
+const longestList = 4 << 10
+
+// list finds the values of a list, as those of headers are.
+func (f *finding) list(n name, at int) {
+	end := min(len(f.text), at+longestList)
+	for at < end && strings.IndexByte("] \t\r\n,", f.text[at]) >= 0 && f.text[at] != ']' {
+		at++
+	}
+	for at < end && f.text[at] != ']' {
+		quote := f.quoteAt(at)
+		if quote == nil {
+			if len(n.quote) == 0 {
+				f.add(at, f.until(at, "]\r\n\"'\\"), n.kind)
+			}
+			return
+		}
+		to := f.closing(at+len(quote), quote, false)
+		if to > at+len(quote) {
+			f.add(at+len(quote), to, n.kind)
+		}
+		at = to + len(quote)
+		for at < end && strings.IndexByte(" \t\r\n,", f.text[at]) >= 0 {
+			at++
+		}
 	}
 }
 
@@ -200,12 +299,13 @@ func isScheme(word []byte) bool {
 }
 
 // harmless values are none, or structure.
-func harmless(value []byte) bool {
+func harmless(value []byte, braces bool) bool {
 	switch string(value) {
 	case "true", "false", "null", "nil", "~", "<nil>", "|", ">", "|-", ">-":
 		return true
 	}
-	return bytes.IndexByte([]byte("{}[]"), value[0]) >= 0 || bytes.HasPrefix(value, []byte("http"))
+	structure := bytes.IndexByte([]byte("{}[]"), value[0]) >= 0 && !(braces && len(value) > 2)
+	return structure || bytes.HasPrefix(value, []byte("http://")) || bytes.HasPrefix(value, []byte("https://"))
 }
 
 // beginsLine says whether nothing but blanks, a dash, or the prefix of a journal
@@ -241,4 +341,29 @@ func seemsSecret(word []byte) bool {
 		}
 	}
 	return digits > 0 && digits < len(word) || upper > 0 && lower > 0 || len(word) >= 32
+}
+
+// secretNotName says whether a value seems a secret, and not the name of one, as
+// router-certs-default-5d8f9c7b6d.
+func secretNotName(value []byte) bool {
+	if !seemsSecret(value) {
+		return false
+	}
+	digits, length := 0, 0
+	for _, c := range value {
+		switch {
+		case c >= '0' && c <= '9':
+			digits, length = digits+1, length+1
+		case c >= 'a' && c <= 'z':
+			length++
+		case strings.IndexByte("-./:_", c) >= 0:
+			digits, length = 0, 0
+		default:
+			return true
+		}
+		if digits > 0 && length > 10 {
+			return true
+		}
+	}
+	return false
 }

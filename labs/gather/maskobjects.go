@@ -13,9 +13,12 @@ var (
 	// Each begins with fixed characters, by which it is found fast.
 	authsBlock  = regexp.MustCompile(`auths(\\*)"\s*:\s*\{`)
 	dataBlock   = regexp.MustCompile(`ata(\\*)"\s*:\s*\{`)
-	yamlSecret  = regexp.MustCompile(`kind:[ \t]*["']?Secret["']?[ \t]*(?:\r?\n|\r?$)`)
+	yamlSecret  = regexp.MustCompile(`kind:[ \t]*(?:[!&][^\s,]*[ \t]+)*["']?Secret["']?[ \t]*(?:#[^\n]*)?(?:\r?\n|\r?$|[,}\\])`)
 	yamlData    = regexp.MustCompile(`^((?:[ -])*)["']?(?:data|stringData)["']?:(.*)$`)
 	yamlKey     = regexp.MustCompile(`^[ \t]*(?:"[^"]*"|'[^']*'|[^\s:"'][^\s:]*):(?:[ \t]+|$)`)
+	yamlTags    = regexp.MustCompile(`^[ \t]*(?:[&!][^\s,]*[ \t\r]*)+`)
+	flowData    = regexp.MustCompile(`[{,\s"'](?:data|stringData)["']?:[ \t\r\n]*\{`)
+	itemsBlock  = regexp.MustCompile(`items(\\*)"\s*:\s*\[`)
 	blockMarker = regexp.MustCompile(`^[|>][-+0-9]*[ \t]*\r?$`)
 )
 
@@ -36,16 +39,41 @@ func (f *finding) objects() {
 			return
 		}
 		o := f.object(at)
+		if f.inSecretList(at.key) {
+			o.kind = "Secret"
+		}
 		if kind, whole := f.kindAround(at.key, o); kind == "Secret" || kind == "" && !whole {
 			for _, value := range o.values {
 				f.add(value[0], value[1], secretKind)
 			}
 		}
 	}
+	f.yamlSecrets()
+}
+
+// yamlSecrets finds those that are written in YAML.
+func (f *finding) yamlSecrets() {
+	seen := 0
 	for _, at := range yamlSecret.FindAllIndex(f.text, -1) {
+		if at[0] < seen {
+			continue
+		}
+		if f.tired() {
+			return
+		}
+		switch last := f.text[at[1]-1]; {
+		case last == '\\':
+			seen = f.inString(at[0])
+			continue
+		case last == ',' || last == '}':
+			f.flowSecret(at[0])
+			continue
+		}
 		line := bytes.LastIndexByte(f.text[:at[0]], '\n') + 1
-		if len(bytes.Trim(f.text[line:at[0]], " -")) == 0 && !f.tired() {
+		if before := f.text[line:at[0]]; len(bytes.Trim(before, " -")) == 0 {
 			f.yamlSecret(line)
+		} else if !f.viewed {
+			seen = f.inJournal(line, at[0])
 		}
 	}
 }
@@ -88,6 +116,7 @@ type object struct {
 	end    int      // behind its closing brace, or the end of the text
 	closed bool     // the closing brace is there
 	values [][2]int // its strings that are values
+	kind   string   // if the list it stands in tells
 }
 
 // object reads a block.
@@ -184,6 +213,9 @@ const farthest = 1 << 20
 // it. Not whole means that an end of the object is missing.
 func (f *finding) kindAround(begin int, o object) (kind string, whole bool) {
 	kind, behind := f.kindBehind(o)
+	if o.kind != "" {
+		return o.kind, true
+	}
 	if kind != "" {
 		return kind, true
 	}
@@ -322,18 +354,19 @@ func (f *finding) leaves(line, end, indent int) bool {
 // yamlBlock finds the values below data:, and gives the line behind them. at is
 // behind the colon.
 func (f *finding) yamlBlock(at, end, indent int) int {
+	if m := yamlTags.FindIndex(f.text[at:end]); m != nil {
+		at += m[1]
+	}
 	if text := bytes.TrimSpace(f.text[at:end]); len(text) > 0 && text[0] != '#' {
 		if text[0] != '{' {
 			f.content(at, end)
 			return end + 1
 		}
 		// {key: value, ...} may go over several lines.
-		to := bytes.IndexByte(f.text[at:], '}')
-		if to < 0 {
-			to = len(f.text) - at
-		}
-		f.content(at+bytes.IndexByte(f.text[at:end], '{')+1, at+to)
-		return f.lineEnd(at+to) + 1
+		open := at + bytes.IndexByte(f.text[at:end], '{') + 1
+		to := f.flowEnd(open)
+		f.content(open, to)
+		return f.lineEnd(to) + 1
 	}
 	child := -1
 	for line := end + 1; line < len(f.text); {

@@ -31,7 +31,7 @@ func TestDeepPathsMakeNoDirectories(t *testing.T) {
 	}
 	begun := time.Now()
 	b := opened(t, saved(t, "x.tar.gz", archive(t, entries...)), bundleLimits)
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("took %s", took)
 	}
 	if n := inodes(t, b.temp); n > 10 {

@@ -38,7 +38,7 @@ func TestManyStagesArePairedInTime(t *testing.T) {
 	}
 	begun := time.Now()
 	pairs := Pairs(here, beside)
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("took %s", took)
 	}
 	if len(pairs) != 2*many || pairs[0].Stage != "beside 0" || pairs[many].Stage != "here 0" {
