@@ -140,7 +140,7 @@ func secrets(t testing.TB) map[string]planted {
 		all["key in JSON "+name] = planted{string(quoted), body(key), privateKey}
 		all["key in JSON in JSON "+name] = planted{string(twice), body(key), privateKey}
 		all["key in a journal "+name] = planted{journal, body(key), privateKey}
-		all["key in Ignition "+name] = planted{ignition, body(key)[:16], privateKey}
+		all["key in Ignition "+name] = planted{ignition, strings.ReplaceAll(body(key)[:16], "/", "%2F"), privateKey}
 		all["key, indented "+name] = planted{"tls.key: |\n    " + strings.ReplaceAll(key, "\n", "\n    "), body(key), privateKey}
 		all["key, end torn "+name] = planted{key[:len(key)-len(key)/3], body(key)[:20], privateKey}
 		all["key, begin torn "+name] = planted{key[40:], strings.Split(key[40:], "\n")[0], privateKey}
