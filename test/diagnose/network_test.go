@@ -3,9 +3,6 @@ package diagnose
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +16,7 @@ import (
 
 	"bootlab/labs/host"
 	"bootlab/test/controlplane"
+	"bootlab/test/secureshell"
 )
 
 // inside runs lines of bash in a network of a test's own.
@@ -68,75 +66,25 @@ type secureShell struct {
 // startSSH starts it for who has the key.
 func startSSH(t *testing.T, n *controlplane.Network, key ssh.PublicKey) *secureShell {
 	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, shown ssh.PublicKey) (*ssh.Permissions, error) {
-		if !bytes.Equal(shown.Marshal(), key.Marshal()) {
-			return nil, errors.New("no such key")
-		}
-		return nil, nil
-	}}
-	config.AddHostKey(signer)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	s := &secureShell{network: n, root: t.TempDir(), port: listener.Addr().(*net.TCPAddr).Port}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go s.serve(conn, config)
-		}
-	}()
+	s := &secureShell{network: n, root: t.TempDir()}
+	server := &secureshell.Server{Login: key, Run: s.run}
+	server.Start(t)
+	s.port = server.Port()
 	return s
 }
 
-func (s *secureShell) serve(conn net.Conn, config *ssh.ServerConfig) {
-	defer conn.Close()
-	_, channels, requests, err := ssh.NewServerConn(conn, config)
-	if err != nil {
-		return
-	}
-	go ssh.DiscardRequests(requests)
-	for offered := range channels {
-		channel, requests, err := offered.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			for r := range requests {
-				r.Reply(r.Type == "exec", nil)
-				if r.Type == "exec" {
-					s.run(channel)
-				}
-			}
-		}()
-	}
-}
-
-// run takes the lines for bash from the channel. The root that they set is none of
+// run takes the lines for bash from the client. The root that they set is none of
 // this machine's, so its own is put in its place.
-func (s *secureShell) run(channel ssh.Channel) {
-	defer channel.Close()
+func (s *secureShell) run(c *secureshell.Command) (status int) {
 	var lines bytes.Buffer
-	lines.ReadFrom(channel)
+	lines.ReadFrom(c.Stdin)
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-s")
 	cmd.Stdin = strings.NewReader(strings.Replace(lines.String(), "HOST_ROOT=''", "HOST_ROOT='"+s.root+"'", 1))
-	cmd.Stdout, cmd.Stderr = channel, channel.Stderr()
+	cmd.Stdout, cmd.Stderr = c.Stdout, c.Stderr
 	if s.network.Start(cmd) == nil {
 		cmd.Wait()
 	}
-	channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{uint32(cmd.ProcessState.ExitCode())}))
+	return cmd.ProcessState.ExitCode()
 }
 
 // holds puts a static pod onto the machine, or takes it away.
@@ -157,21 +105,9 @@ func (s *secureShell) holds(t *testing.T, pod string, there bool) {
 // sshKey makes a key in a file for the client.
 func sshKey(t *testing.T) (file string, public ssh.PublicKey) {
 	t.Helper()
-	of, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	private, public := secureshell.NewKey(t)
 	file = filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if public, err = ssh.NewPublicKey(of); err != nil {
-		t.Fatal(err)
-	}
+	secureshell.WriteKey(t, file, private)
 	return file, public
 }
 

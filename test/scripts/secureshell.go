@@ -2,7 +2,6 @@ package scripts
 
 import (
 	"crypto/ed25519"
-	"crypto/rand"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"bootlab/test/controlplane"
 	"bootlab/test/podman"
+	"bootlab/test/secureshell"
 )
 
 // sshMachine stands in for the SSH server of a machine of the lab: it lets core
@@ -35,88 +35,33 @@ func (m *sshMachine) say(answer string) {
 // newSSHKey makes a key pair.
 func newSSHKey(tb testing.TB) (ed25519.PrivateKey, ssh.PublicKey) {
 	tb.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	key, err := ssh.NewPublicKey(public)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return private, key
+	return secureshell.NewKey(tb)
 }
 
 // startSSH lets a machine listen on its port 22, for who has the key.
 func startSSH(tb testing.TB, c *controlplane.ControlPlane, address, command string, key ssh.PublicKey) *sshMachine {
 	tb.Helper()
-	private, _ := newSSHKey(tb)
-	host, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	config := &ssh.ServerConfig{PublicKeyCallback: func(conn ssh.ConnMetadata, shown ssh.PublicKey) (*ssh.Permissions, error) {
-		if conn.User() != "core" || string(shown.Marshal()) != string(key.Marshal()) {
-			return nil, fmt.Errorf("%s has no such key", conn.User())
-		}
-		return nil, nil
-	}}
-	config.AddHostKey(host)
 	listener, err := c.Network.Listen(address + ":22")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { listener.Close() })
 	m := &sshMachine{command: command}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go m.serve(conn, config)
-		}
-	}()
+	server := &secureshell.Server{Listener: listener, Login: key, Run: m.run}
+	server.Start(tb)
 	return m
-}
-
-// serve answers on one connection.
-func (m *sshMachine) serve(conn net.Conn, config *ssh.ServerConfig) {
-	defer conn.Close()
-	_, channels, requests, err := ssh.NewServerConn(conn, config)
-	if err != nil {
-		return
-	}
-	go ssh.DiscardRequests(requests)
-	for offered := range channels {
-		channel, requests, err := offered.Accept()
-		if err != nil {
-			return
-		}
-		for r := range requests {
-			var exec struct{ Command string }
-			if r.Type != "exec" || ssh.Unmarshal(r.Payload, &exec) != nil {
-				r.Reply(false, nil)
-				continue
-			}
-			r.Reply(true, nil)
-			m.run(channel, exec.Command)
-		}
-	}
 }
 
 // run knows one command to the letter; systemctl is-active is true only for
 // active.
-func (m *sshMachine) run(channel ssh.Channel, command string) {
-	m.mu.Lock()
-	answer := m.answer
-	m.mu.Unlock()
-	status := struct{ Status uint32 }{3}
-	if command != m.command {
-		answer, status.Status = "unknown command: "+command+"\n", 127
+func (m *sshMachine) run(c *secureshell.Command) (status int) {
+	if c.Line != m.command {
+		fmt.Fprintf(c.Stdout, "unknown command: %s\n", c.Line)
+		return 127
 	}
-	channel.Write([]byte(answer))
-	channel.SendRequest("exit-status", false, ssh.Marshal(status))
-	channel.Close()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fmt.Fprint(c.Stdout, m.answer)
+	return 3
 }
 
 // startSSHAgent serves a key at a socket, whose path is given.

@@ -2,9 +2,6 @@ package scripts
 
 import (
 	"encoding/json"
-	"encoding/pem"
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-
 	"bootlab/labs"
 	"bootlab/labs/check"
 	"bootlab/test/podman"
+	"bootlab/test/secureshell"
 )
 
 // verify runs bootlab verify for the lab, as its account.
@@ -70,109 +66,33 @@ func TestVerifyRunsTheScriptsOfARehearsal(t *testing.T) {
 	}
 }
 
-// shell stands in for the SSH server of the bootstrap node: it lets core in and
-// runs the shell that bootlab asks for, where the scripts of the node run.
-type shell struct {
-	lab      *Lab
-	listener net.Listener
-}
-
-// startShell makes the server, and the ssh_config by which bootlab finds it.
-func startShell(t *testing.T, l *Lab) *shell {
+// startShell stands in for the SSH server of the bootstrap node: it lets core in
+// and runs the shell that bootlab asks for, where the scripts of the node run. What
+// bootlab vms up leaves of a machine for ssh leads bootlab there.
+func startShell(t *testing.T, l *Lab) *secureshell.Server {
 	t.Helper()
-	private, public := newSSHKey(t)
-	hostPrivate, hostPublic := newSSHKey(t)
-	signer, err := ssh.NewSignerFromKey(hostPrivate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := &ssh.ServerConfig{PublicKeyCallback: func(conn ssh.ConnMetadata, shown ssh.PublicKey) (*ssh.Permissions, error) {
-		if conn.User() != "core" || string(shown.Marshal()) != string(public.Marshal()) {
-			return nil, fmt.Errorf("%s has no such key", conn.User())
-		}
-		return nil, nil
-	}}
-	config.AddHostKey(signer)
-	s := &shell{lab: l}
-	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.listener.Close() })
-	key, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.putConfig(t, key, hostPublic)
-	go func() {
-		for {
-			conn, err := s.listener.Accept()
-			if err != nil {
-				return
-			}
-			go s.serve(conn, config)
-		}
-	}()
+	key, login := secureshell.NewKey(t)
+	hostKey, host := secureshell.NewKey(t)
+	s := &secureshell.Server{HostKey: hostKey, Login: login, Run: l.runAsked}
+	s.Start(t)
+	secureshell.WriteConfig(t, filepath.Join(l.Dir, "out", "work", "vms"), s.Port(), key, host)
 	return s
 }
 
-// putConfig writes what bootlab vms up leaves of a machine for ssh.
-func (s *shell) putConfig(t *testing.T, key *pem.Block, public ssh.PublicKey) {
-	t.Helper()
-	state := filepath.Join(s.lab.Dir, "out", "work", "vms")
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		t.Fatal(err)
+// runAsked runs what comes through SSH, as far as it is for root.
+func (l *Lab) runAsked(c *secureshell.Command) (status int) {
+	words := strings.Fields(c.Line)
+	if len(words) < 2 || words[0] != "sudo" {
+		return 127
 	}
-	port := s.listener.Addr().(*net.TCPAddr).Port
-	for name, text := range map[string]string{
-		"id":          string(pem.EncodeToMemory(key)),
-		"known_hosts": fmt.Sprintf("[127.0.0.1]:%d %s", port, ssh.MarshalAuthorizedKey(public)),
-		"ssh_config": fmt.Sprintf("Host bootstrap\n  HostName 127.0.0.1\n  Port %d\n  User core\n  IdentityFile %q\n  IdentitiesOnly yes\n"+
-			"  UserKnownHostsFile %q\n  StrictHostKeyChecking yes\n  ConnectTimeout 10\n", port, filepath.Join(state, "id"), filepath.Join(state, "known_hosts")),
-	} {
-		if err := os.WriteFile(filepath.Join(state, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	cmd := l.inside(words[1:])
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+	cmd.WaitDelay = time.Second
+	if cmd.Start() != nil {
+		return 127
 	}
-}
-
-func (s *shell) serve(conn net.Conn, config *ssh.ServerConfig) {
-	defer conn.Close()
-	_, channels, requests, err := ssh.NewServerConn(conn, config)
-	if err != nil {
-		return
-	}
-	go ssh.DiscardRequests(requests)
-	for offered := range channels {
-		channel, requests, err := offered.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			for r := range requests {
-				var asked struct{ Command string }
-				isExec := r.Type == "exec" && ssh.Unmarshal(r.Payload, &asked) == nil
-				r.Reply(isExec, nil)
-				if isExec {
-					s.run(channel, asked.Command)
-				}
-			}
-		}()
-	}
-}
-
-func (s *shell) run(channel ssh.Channel, command string) {
-	status := struct{ Status uint32 }{127}
-	if words := strings.Fields(command); words[0] == "sudo" {
-		cmd := s.lab.inside(words[1:])
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = channel, channel, channel.Stderr()
-		cmd.WaitDelay = time.Second
-		if err := cmd.Start(); err == nil {
-			cmd.Wait()
-			status.Status = uint32(cmd.ProcessState.ExitCode())
-		}
-	}
-	channel.SendRequest("exit-status", false, ssh.Marshal(status))
-	channel.Close()
+	cmd.Wait()
+	return cmd.ProcessState.ExitCode()
 }
 
 func TestVerifyRunsTheScriptsOfANode(t *testing.T) {
@@ -208,7 +128,7 @@ func TestVerifyRunsTheScriptsOfANode(t *testing.T) {
 		t.Errorf("%v fail", failed)
 	}
 
-	server.listener.Close()
+	server.Close()
 	report, r = l.verify(t, "render-etcd..render-kcm")
 	r.Want(t, 3)
 	for _, s := range report.Stages {
