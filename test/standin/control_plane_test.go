@@ -250,7 +250,7 @@ var controlPlaneRefusals = map[string]refusal{
 	"mco: an empty list of images":          {stage: "mco-bootstrap", file: "image-references", text: "{}", status: 255, says: "Failed to find machine-config-operator in image references"},
 	"mco: a tag":                            {stage: "mco-bootstrap", swap: "--release-image=quay.io/a/b:c", status: 1, says: "stand-in: bootkube.sh gives --release-image by digest"},
 	"start: no assets":                      {stage: "cb-bootstrap", drop: "--asset-dir", status: 1, says: "Error: missing required flag: --asset-dir"},
-	"start: no kubeconfig":                  {stage: "cb-bootstrap", status: 1, says: "Error: open /assets/auth/kubeconfig-loopback: no such file or directory"},
+	"start: no kubeconfig":                  {stage: "cb-bootstrap", status: 1, says: "Error: stat /assets/auth/kubeconfig-loopback: no such file or directory"},
 	"start: torn down early":                {stage: "cb-bootstrap", swap: "--tear-down-early=true", status: 1, says: "stand-in: bootkube.sh of 4.21 gives --tear-down-early=false, not true"},
 	"start: other pods":                     {stage: "cb-bootstrap", release: "main", swap: "--required-pods=kube-system/kube-apiserver", status: 1, says: "stand-in: bootkube.sh of main gives --required-pods=openshift-kube-apiserver/kube-apiserver,"},
 	"start: an unknown flag":                {stage: "cb-bootstrap", release: "4.14", add: "--tear-down-late=1", status: 1, says: "unknown flag: --tear-down-late"},
