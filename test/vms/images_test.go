@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -197,6 +199,7 @@ func TestTheCommandsOfThePlanMakeTheMachines(t *testing.T) {
 		t.Fatalf("%s\n%s\n%s", script, a.out, a.err)
 	}
 	t.Cleanup(func() {
+		endBalancerOfPlan(t)
 		for _, m := range []string{"bootstrap", "master-0", "master-1", "master-2"} {
 			virshSays("destroy", "bootlab-typed-"+m)
 			virshSays("undefine", "bootlab-typed-"+m)
@@ -214,6 +217,30 @@ func TestTheCommandsOfThePlanMakeTheMachines(t *testing.T) {
 	}
 	// Nothing of it carries this lab's mark, so bootlab leaves it alone.
 	hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--image", haltingDisk(t)), "bootlab-typed is there already, and this lab did not make it", "nothing was made")
+}
+
+// endBalancerOfPlan ends the load balancer that was started as the plan types it:
+// nobody wrote down its process.
+func endBalancerOfPlan(t *testing.T) {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := 0
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err != nil || string(line) != "haproxy\x00-D\x00-f\x00vms/haproxy.cfg\x00" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		ended++
+	}
+	if ended == 0 {
+		t.Error("the plan started no load balancer")
+	}
 }
 
 // Green means that up works, and what doctor says fails does stop up.
