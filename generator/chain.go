@@ -47,7 +47,7 @@ func (r *renderer) chain(place labs.Place, all []setting) (string, error) {
 // last render, and those behind it.
 func (r *renderer) untilLastRender(place labs.Place) (chain, rest []*labs.Stage) {
 	for _, s := range r.plan.Stages {
-		if _, ok := r.sources[strings.TrimSuffix(s.ScriptName(), ".sh")]; !ok || !s.In(place) || s.Aside {
+		if _, ok := r.sources[strings.TrimSuffix(s.ScriptName(), ".sh")]; !ok || !s.In(place) || s.Optional {
 			continue
 		}
 		rest = append(rest, s)

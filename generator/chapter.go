@@ -17,29 +17,29 @@ import (
 type chapterData struct {
 	*labs.Plan
 	*labs.Chapter
-	beliefs []labs.Belief
-	pages   map[string]string // titles of the pages of this output, by id
+	misconceptions []labs.Misconception
+	pages          map[string]string // titles of the pages of this output, by id
 }
 
-// Belief is a wrong belief and what is right, as a block of the page. It is an
+// Misconception is a wrong misconception and what is right, as a block of the page. It is an
 // error to name one that does not stand on this page; one that does not hold in
 // this release or lab leaves no trace.
-func (d *chapterData) Belief(id string) (string, error) {
-	for _, b := range labs.BuiltinGuide().Beliefs {
+func (d *chapterData) Misconception(id string) (string, error) {
+	for _, b := range labs.BuiltinGuide().Misconceptions {
 		if b.ID != id {
 			continue
 		}
 		if !slices.Contains(b.Pages, d.Chapter.ID) {
-			return "", fmt.Errorf("chapter %s: belief %s does not list it among its pages", d.Chapter.ID, id)
+			return "", fmt.Errorf("chapter %s: misconception %s does not list it among its pages", d.Chapter.ID, id)
 		}
-		for _, mine := range d.beliefs {
+		for _, mine := range d.misconceptions {
 			if mine.ID == id {
-				return beliefBlock(b), nil
+				return misconceptionBlock(b), nil
 			}
 		}
 		return "", nil
 	}
-	return "", fmt.Errorf("chapter %s: there is no belief %s", d.Chapter.ID, id)
+	return "", fmt.Errorf("chapter %s: there is no misconception %s", d.Chapter.ID, id)
 }
 
 // Link is a link to the page of a stage, a library or a chapter; a chapter is
@@ -106,9 +106,9 @@ func (d *chapterData) Nodes() []labs.Machine {
 	return slices.Concat(d.Lab.Machines.Masters, d.Lab.Machines.Workers)
 }
 
-func beliefBlock(b labs.Belief) string {
-	really := strings.ReplaceAll(strings.TrimSpace(b.Really), "\n", "\n> ")
-	return "> [!BELIEF]\n> **It is said:** " + strings.TrimSpace(b.Said) + "\n>\n> **Really:** " + really
+func misconceptionBlock(b labs.Misconception) string {
+	fact := strings.ReplaceAll(strings.TrimSpace(b.Fact), "\n", "\n> ")
+	return "> [!MISCONCEPTION]\n> **Misconception:** " + strings.TrimSpace(b.Claim) + "\n>\n> **Fact:** " + fact
 }
 
 // chapters renders the pages of prose. It comes after the other pages, so that
@@ -167,7 +167,7 @@ func (r *renderer) readingOrder() []string {
 	return out
 }
 
-// blank is what a belief or a condition without effect leaves behind.
+// blank is what a misconception or a condition without effect leaves behind.
 var blank = regexp.MustCompile(`\n{3,}`)
 
 func (r *renderer) chapter(templates fs.FS, c *labs.Chapter, pages map[string]string, following string) error {
@@ -182,7 +182,7 @@ func (r *renderer) chapter(templates fs.FS, c *labs.Chapter, pages map[string]st
 	}
 	var b strings.Builder
 	b.WriteString("# " + c.Title + "\n\n" + c.Summary + "\n\n")
-	data := &chapterData{r.plan, c, labs.BuiltinGuide().BeliefsOf(c.ID, r.plan), pages}
+	data := &chapterData{r.plan, c, labs.BuiltinGuide().MisconceptionsOf(c.ID, r.plan), pages}
 	if err := t.Execute(&b, data); err != nil {
 		return fmt.Errorf("chapter %s: %w", c.ID, err)
 	}

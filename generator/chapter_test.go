@@ -68,53 +68,53 @@ func texts(t testing.TB, p *labs.Plan) map[string]string {
 	return files
 }
 
-func TestEveryBeliefStandsOnItsPages(t *testing.T) {
+func TestEveryMisconceptionStandsOnItsPages(t *testing.T) {
 	shown := map[string]bool{}
 	everyGuide(t, func(t *testing.T, p *labs.Plan, files map[string]string) {
-		for id, n := range beliefMarks(files) {
+		for id, n := range misconceptionMarks(files) {
 			if n > 0 && labs.BuiltinGuide().Chapter(id) == nil && labs.Builtin().Stage(id) == nil {
-				t.Errorf("%s has beliefs and is neither chapter nor stage", id)
+				t.Errorf("%s has misconceptions and is neither chapter nor stage", id)
 			}
 		}
 		for _, group := range labs.BuiltinGuide().Groups {
 			for _, c := range group.Chapters {
-				beliefsOf(t, p, files, c.ID, shown)
+				misconceptionsOf(t, p, files, c.ID, shown)
 			}
 		}
 		for _, s := range p.Stages {
 			if files["guide/"+s.ID+".md"] != "" {
-				beliefsOf(t, p, files, s.ID, shown)
+				misconceptionsOf(t, p, files, s.ID, shown)
 			}
 		}
 	})
-	for _, b := range labs.BuiltinGuide().Beliefs {
+	for _, b := range labs.BuiltinGuide().Misconceptions {
 		if !shown[b.ID] {
-			t.Errorf("no lab in no release shows belief %s", b.ID)
+			t.Errorf("no lab in no release shows misconception %s", b.ID)
 		}
 	}
 }
 
-// beliefsOf complains of beliefs that a page should show and does not, and of
+// misconceptionsOf complains of misconceptions that a page should show and does not, and of
 // those that it shows and should not.
-func beliefsOf(t *testing.T, p *labs.Plan, files map[string]string, page string, shown map[string]bool) {
+func misconceptionsOf(t *testing.T, p *labs.Plan, files map[string]string, page string, shown map[string]bool) {
 	t.Helper()
-	text, wanted := files["guide/"+page+".md"], labs.BuiltinGuide().BeliefsOf(page, p)
+	text, wanted := files["guide/"+page+".md"], labs.BuiltinGuide().MisconceptionsOf(page, p)
 	for _, b := range wanted {
-		if !strings.Contains(text, beliefBlock(b)) {
-			t.Errorf("%s does not show belief %s", page, b.ID)
+		if !strings.Contains(text, misconceptionBlock(b)) {
+			t.Errorf("%s does not show misconception %s", page, b.ID)
 		}
 		shown[b.ID] = true
 	}
-	if n := strings.Count(text, "> [!BELIEF]"); n != len(wanted) {
-		t.Errorf("%s shows %d beliefs, %d stand on it", page, n, len(wanted))
+	if n := strings.Count(text, "> [!MISCONCEPTION]"); n != len(wanted) {
+		t.Errorf("%s shows %d misconceptions, %d stand on it", page, n, len(wanted))
 	}
 }
 
-func beliefMarks(files map[string]string) map[string]int {
+func misconceptionMarks(files map[string]string) map[string]int {
 	out := map[string]int{}
 	for name, text := range files {
 		if path.Dir(name) == "guide" {
-			out[strings.TrimSuffix(path.Base(name), ".md")] = strings.Count(text, "> [!BELIEF]")
+			out[strings.TrimSuffix(path.Base(name), ".md")] = strings.Count(text, "> [!MISCONCEPTION]")
 		}
 	}
 	return out
@@ -137,11 +137,11 @@ func chapterOf(t *testing.T, id, text string) (string, error) {
 
 func TestAChapterCanNameOnlyWhatThereIs(t *testing.T) {
 	for text, want := range map[string]string{
-		`{{.Belief "flat-earth"}}`:             "there is no belief flat-earth",
-		`{{.Belief "assisted-in-place"}}`:      "does not list it among its pages",
-		`{{.Link "render-nothing"}}`:           "there is no page render-nothing",
-		`{{if .Since "3.11"}}old{{end}}`:       `release "3.11" is not known`,
-		`{{.Lab.Machines.Bootstrap.Nonsense}}`: "Nonsense",
+		`{{.Misconception "flat-earth"}}`:        "there is no misconception flat-earth",
+		`{{.Misconception "assisted-in-place"}}`: "does not list it among its pages",
+		`{{.Link "render-nothing"}}`:             "there is no page render-nothing",
+		`{{if .Since "3.11"}}old{{end}}`:         `release "3.11" is not known`,
+		`{{.Lab.Machines.Bootstrap.Nonsense}}`:   "Nonsense",
 	} {
 		if _, err := chapterOf(t, "timeline", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -151,8 +151,8 @@ func TestAChapterCanNameOnlyWhatThereIs(t *testing.T) {
 	if err != nil || !strings.Contains(got, "[Certificates and the 24-hour clock](pki.md) [stage-lib](stage-lib.md) `render-node-tuning-bootcmd`") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := chapterOf(t, "completion", `a{{.Belief "two-nodes-before"}}b`); err != nil || !strings.Contains(got, "\nab\n") {
-		t.Errorf("a belief of another release leaves %q, %v", got, err)
+	if got, err := chapterOf(t, "completion", `a{{.Misconception "two-nodes-before"}}b`); err != nil || !strings.Contains(got, "\nab\n") {
+		t.Errorf("a misconception of another release leaves %q, %v", got, err)
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"bootlab/labs"
 )
 
-// A correction holds one thing that is often said wrongly: nobody may say it
+// A correction holds one thing that is often said wrongly: no page may say it
 // outside the blocks that put it right, and the page says what is right.
 type correction struct {
-	belief string
-	page   string
+	misconception string
+	page          string
 	// wrong is the statement that must not be made, sample a text that makes it.
 	wrong, sample string
 	right         string
@@ -24,110 +24,110 @@ type correction struct {
 }
 
 var corrections = []correction{
-	{belief: "fifteen-stages", page: "dissecting-bootkube", Span: labs.Span{Since: "4.15"},
+	{misconception: "fifteen-stages", page: "dissecting-bootkube", Span: labs.Span{Since: "4.15"},
 		wrong: `(?i)\b(15|fifteen) stages`, sample: "the 15 stages", right: `records (16|17) stages that do something`},
-	{belief: "copied-to-assets", page: "copy-manifests",
+	{misconception: "copied-to-assets", page: "copy-manifests",
 		wrong: `cp [^\n]*/assets/manifests`, sample: "cp -r /opt/openshift/manifests /assets/manifests", right: "`openshift/\\*` \\| `manifests/`"},
-	{belief: "digest-by-oc", page: "release-image",
+	{misconception: "digest-by-oc", page: "release-image",
 		wrong: `oc adm release info[^\n]*\.digest`, sample: "oc adm release info IMAGE -o json | jq -r .digest", right: "asks `podman inspect`\\s+for the digest"},
-	{belief: "api-is-the-api-server", page: "render-api", Span: labs.Span{Since: "4.15"},
+	{misconception: "api-is-the-api-server", page: "render-api", Span: labs.Span{Since: "4.15"},
 		wrong: `\bapi-bootstrap\b[^\n]*kube-apiserver-operator`, sample: "| `api-bootstrap` | cluster-kube-apiserver-operator |", right: `/usr/bin/render \\`},
-	{belief: "auth-api-is-oauth", page: "render-auth-api", Span: labs.Span{Since: "4.19"},
+	{misconception: "auth-api-is-oauth", page: "render-auth-api", Span: labs.Span{Since: "4.19"},
 		wrong: `/usr/bin/authentication-operator render`, sample: "/usr/bin/authentication-operator render", right: `CRD of RoleBindingRestriction, the only file`},
-	{belief: "config-operator-path", page: "render-config",
+	{misconception: "config-operator-path", page: "render-config",
 		wrong: `/usr/bin/config-operator`, sample: "/usr/bin/config-operator render", right: `/usr/bin/cluster-config-operator render`},
-	{belief: "cvo-image-variable", page: "environment",
+	{misconception: "cvo-image-variable", page: "environment",
 		wrong: `CVO_IMAGE`, sample: "${CVO_IMAGE}", right: "`RELEASE_IMAGE_DIGEST` is also the image of"},
-	{belief: "cvo-renders-everything", page: "render-cvo",
+	{misconception: "cvo-renders-everything", page: "render-cvo",
 		wrong: `(?i)renders? (the manifests of )?(all|every) operators?`, sample: "renders all operators", right: `not the manifests of\s+the other operators`},
-	{belief: "etcd-asset-input-dir", page: "render-etcd",
+	{misconception: "etcd-asset-input-dir", page: "render-etcd",
 		wrong: "--name etcd-render[^`]*--asset-input-dir", sample: "--name etcd-render \\\n --asset-input-dir=/assets/tls", right: `--cluster-configmap-file=/assets/manifests/cluster-config\.yaml`},
-	{belief: "etcd-certificates-from-installer", page: "pki",
+	{misconception: "etcd-certificates-from-installer", page: "pki",
 		wrong: "tls/etcd-[a-z-]+\\.(crt|key)` \\| openshift-install", sample: "| `tls/etcd-client.crt` | openshift-install |", right: `Its operator makes signers and certificates when it\s+renders`},
-	{belief: "ingress-asset-input-dir", page: "render-ingress",
+	{misconception: "ingress-asset-input-dir", page: "render-ingress",
 		wrong: `/usr/bin/ingress-operator render`, sample: "/usr/bin/ingress-operator render", right: `--prefix=cluster-ingress-`},
-	{belief: "mco-asset-flags", page: "render-mco",
+	{misconception: "mco-asset-flags", page: "render-mco",
 		wrong: `--machine-config-file`, sample: "--machine-config-file=/assets/manifests/*.yaml", right: `--root-ca=/assets/tls/root-ca\.crt`},
-	{belief: "nothing-between", page: "dissecting-bootkube",
+	{misconception: "nothing-between", page: "dissecting-bootkube",
 		wrong: "\\| `ingress-operator-bootstrap` [^\\n]*\\n[^\\n]*`mco-bootstrap`", sample: "| render | `ingress-operator-bootstrap` | |\n| render | `mco-bootstrap` |",
 		right: `(?s)\| .ingress-operator-bootstrap. .*\| .node-tuning-bootstrap. .*\| .mco-bootstrap. .*\| .cco-bootstrap. .*\| .wait-for-etcd. .*\| .cb-bootstrap. `},
-	{belief: "mco-last", page: "dissecting-bootkube",
+	{misconception: "mco-last", page: "dissecting-bootkube",
 		wrong: "\\| `mco-bootstrap` [^\\n]*\\n(\\| check [^\\n]*\\n)?\\| wait ", sample: "| `mco-bootstrap` | x |\n| wait | y |",
 		right: `(?s)\| .cvo-bootstrap. .*\| .etcd-bootstrap. .*\| .mco-bootstrap. .*\| .cco-bootstrap. `},
-	{belief: "same-in-every-release", page: "dissecting-bootkube",
+	{misconception: "same-in-every-release", page: "dissecting-bootkube",
 		wrong: `(?i)bootkube\.sh is the same in (all|every)`, sample: "bootkube.sh is the same in every release", right: "`bootkube.sh` of (4\\.\\d\\d|main) is \\d{3} lines"},
-	{belief: "cluster-bootstrap-starts-etcd", page: "static-pods",
+	{misconception: "cluster-bootstrap-starts-etcd", page: "static-pods",
 		wrong: `cluster-bootstrap (writes|starts|places) etcd|etcd-member-pod\.yaml. \| cluster-bootstrap`, sample: "cluster-bootstrap starts etcd first", right: "`etcd-member-pod\\.yaml` \\| bootkube\\.sh"},
-	{belief: "cluster-bootstrap-starts-etcd", page: "static-pods",
+	{misconception: "cluster-bootstrap-starts-etcd", page: "static-pods",
 		wrong: `machineconfigoperator-bootstrap-pod\.yaml. \| cluster-bootstrap`, sample: "| `machineconfigoperator-bootstrap-pod.yaml` | cluster-bootstrap |", right: "`machineconfigoperator-bootstrap-pod\\.yaml` \\| bootkube\\.sh"},
-	{belief: "bootkube-writes-static-pods", page: "static-pods",
+	{misconception: "bootkube-writes-static-pods", page: "static-pods",
 		wrong: `(?i)bootkube(\.sh)? (writes|places) (all|the) static pod`, sample: "bootkube writes the static pods", right: "`kube-apiserver-pod\\.yaml` \\| cluster-bootstrap"},
-	{belief: "baked-static-pods", page: "static-pods",
+	{misconception: "baked-static-pods", page: "static-pods",
 		wrong: `(?i)static pods? [^\n.]*(baked|part of the Ignition)`, sample: "kubelet starts static pods (pre-baked in ignition)", right: `wait in .*bootstrap-manifests.,\s+where no kubelet\s+looks`},
-	{belief: "only-asset-dir", page: "completion",
+	{misconception: "only-asset-dir", page: "completion",
 		wrong: `start --asset-dir=\S+\s`, sample: "cluster-bootstrap start --asset-dir=/assets\n", right: `--tear-down-early=false`},
-	{belief: "cluster-bootstrap-renders", page: "timeline",
+	{misconception: "cluster-bootstrap-renders", page: "timeline",
 		wrong: `cluster-bootstrap renders`, sample: "cluster-bootstrap renders manifests", right: `creates every file of .manifests/. in the API`},
-	{belief: "apply-cvo-bootstrap", page: "cluster-version-operator",
+	{misconception: "apply-cvo-bootstrap", page: "cluster-version-operator",
 		wrong: `oc apply [^\n]*cvo-bootstrap`, sample: "oc apply -f /assets/cvo-bootstrap/", right: `\{"spec":\{"overrides":null\}\}`},
-	{belief: "wait-for-healthz", page: "timeline",
+	{misconception: "wait-for-healthz", page: "timeline",
 		wrong: `6443/healthz`, sample: "curl -k https://localhost:6443/healthz", right: `20 minutes for any answer on .https://localhost:6443/readyz`},
-	{belief: "progress-listener", page: "completion",
+	{misconception: "progress-listener", page: "completion",
 		wrong: `bootstrap-progress-listener`, sample: "/usr/bin/bootstrap-progress-listener", right: `\| .progress\.service. \| ConfigMap`},
-	{belief: "etcd-pod-file", page: "files-and-logs",
+	{misconception: "etcd-pod-file", page: "files-and-logs",
 		wrong: `[^a-z-]etcd-pod\.yaml`, sample: "/etc/kubernetes/manifests/etcd-pod.yaml", right: `/etc/kubernetes/manifests/etcd-member-pod\.yaml`},
-	{belief: "images-by-ignition", page: "environment",
+	{misconception: "images-by-ignition", page: "environment",
 		wrong: `(?i)variables?[^\n.]* \(?set by Ignition`, sample: "these environment variables (set by Ignition)", right: `Ignition sets no shell variable`},
-	{belief: "bootkube-in-opt", page: "files-and-logs",
+	{misconception: "bootkube-in-opt", page: "files-and-logs",
 		wrong: `/opt/openshift/bootkube\.sh`, sample: "/opt/openshift/bootkube.sh", right: `/usr/local/bin/bootkube\.sh`},
-	{belief: "bootstrap-in-get-nodes", page: "static-pods",
+	{misconception: "bootstrap-in-get-nodes", page: "static-pods",
 		wrong: `(?i)oc get nodes[^\n.]* shows? [^\n.]*bootstrap`, sample: "oc get nodes shows the bootstrap node", right: `It registers\s+no node`},
-	{belief: "short-pod-names", page: "components-and-ports",
+	{misconception: "short-pod-names", page: "components-and-ports",
 		wrong: `(?i)pods? .?kube-apiserver-bootstrap|etcd-bootstrap-HOST`, sample: "pod kube-apiserver-bootstrap", right: "`etcd-bootstrap-member-HOST`(?s:.*)`bootstrap-kube-apiserver-HOST`"},
-	{belief: "kcm-not-on-bootstrap", page: "control-plane",
+	{misconception: "kcm-not-on-bootstrap", page: "control-plane",
 		wrong: `(?i)(controller[ -]manager|scheduler)[^\n.]*not run(ning)? on the bootstrap`, sample: "the scheduler is not running on the bootstrap node", right: `\| kube-scheduler \| static pod \| static pod on each`},
-	{belief: "log-lines", page: "render-etcd",
+	{misconception: "log-lines", page: "render-etcd",
 		wrong: `Rendering (etcd|kube-apiserver) manifests`, sample: "Rendering etcd manifests...", right: `Rendering CEO Manifests\.\.\.`},
-	{belief: "tearing-down-etcd", page: "etcd-membership",
+	{misconception: "tearing-down-etcd", page: "etcd-membership",
 		wrong: `Tearing down etcd`, sample: "Tearing down etcd-bootstrap...", right: `"Removing bootstrap member"`},
-	{belief: "kubeconfig-names", page: "kubeconfigs",
+	{misconception: "kubeconfig-names", page: "kubeconfigs",
 		wrong: `\b(localhost|admin)\.kubeconfig`, sample: "kubeconfigs/admin.kubeconfig", right: "`auth/kubeconfig-loopback` \\| `https://localhost:6443`"},
-	{belief: "masters-without-mcs", page: "machine-config-server",
+	{misconception: "masters-without-mcs", page: "machine-config-server",
 		wrong: `(?i)(masters?|complete)[^\n.]* (needs? no|no need of a|without a) (MCS|Machine Config Server)`, sample: "each master needs no MCS", right: `source: https://api-int\.[a-z.-]+:22623/config/master`},
-	{belief: "mcs-one-port", page: "components-and-ports",
+	{misconception: "mcs-one-port", page: "components-and-ports",
 		wrong: `(?i)22623 only|only (on )?(port )?22623`, sample: "22623 only", right: `\| 22624 \| machine-config-server \|`},
-	{belief: "masters-start-static-pods", page: "control-plane",
+	{misconception: "masters-start-static-pods", page: "control-plane",
 		wrong: `(?i)masters? [^\n.]*starts? (its|their) own static pods`, sample: "masters boot and start their own static pods", right: `starts an \*\*installer pod\*\*`},
-	{belief: "release-image-pivot", page: "release-image", Span: labs.Span{Since: "4.19"},
+	{misconception: "release-image-pivot", page: "release-image", Span: labs.Span{Since: "4.19"},
 		wrong: `release-image-pivot`, sample: "release-image-pivot.service", right: "`node-image-pull\\.service` fetches it"},
-	{belief: "etcd-statefulset", page: "control-plane",
+	{misconception: "etcd-statefulset", page: "control-plane",
 		wrong: `(?i)statefulset`, sample: "| etcd | StatefulSet |", right: `\| etcd \| static pod, one member \| static pod on each`},
-	{belief: "api-server-by-mco", page: "control-plane",
+	{misconception: "api-server-by-mco", page: "control-plane",
 		wrong: `(?i)via (the )?MCO|static pods?[^\n.|]*(by|through) the Machine Config Operator`, sample: "Static pod on masters (via MCO)", right: `\| kube-apiserver \| static pod \| static pod on each \| the kube-apiserver operator`},
-	{belief: "waits-before-rendering", page: "timeline",
+	{misconception: "waits-before-rendering", page: "timeline",
 		wrong: `(?s)## The bootstrap control plane.*## bootkube\.sh renders`, sample: "## The bootstrap control plane\n## bootkube.sh renders", right: `(?s)## bootkube\.sh renders.*wait-for-etcd. asks etcd|(?s)## bootkube\.sh renders.*wait-for-etcd\.md\) asks etcd`},
-	{belief: "bootkube-removes-member", page: "etcd-membership",
+	{misconception: "bootkube-removes-member", page: "etcd-membership",
 		wrong: `(?i)bootkube(\.sh|\.service)? removes the [^\n.]*member`, sample: "bootkube removes the bootstrap etcd member", right: `.bootkube\.sh. ends\. The member is still there`},
-	{belief: "nobody-removes-member", page: "etcd-membership",
+	{misconception: "no-one-removes-member", page: "etcd-membership",
 		wrong: `(?i)remove the (bootstrap|etcd)[^\n.]* member by hand`, sample: "remove the bootstrap etcd member by hand", right: `BootstrapTeardownController sees it, and removes the member`},
-	{belief: "third-replaces-bootstrap", page: "etcd-membership",
+	{misconception: "third-replaces-bootstrap", page: "etcd-membership",
 		wrong: `(?i)third master replaces|replaces the bootstrap member`, sample: "the third master replaces it", right: `\| 4 \| and |to two, three and four members`},
-	{belief: "two-nodes", page: "completion", Span: labs.Span{Since: "4.18"},
+	{misconception: "two-nodes", page: "completion", Span: labs.Span{Since: "4.18"},
 		wrong: `(?i)waits? for (two|2) control plane nodes`, sample: "bootkube: wait for 2 control plane nodes", right: `two nodes with a revision of\s+API server`},
-	{belief: "two-nodes-before", page: "completion", Span: labs.Span{Until: "4.17"},
+	{misconception: "two-nodes-before", page: "completion", Span: labs.Span{Until: "4.17"},
 		wrong: `(?i)two nodes with a revision`, sample: "also two nodes with a revision", right: `two Node objects of masters`},
-	{belief: "ceo-available", page: "etcd-membership",
+	{misconception: "ceo-available", page: "etcd-membership",
 		wrong: `(?i)waits? until the (etcd )?operator is available`, sample: "wait-for-ceo waits until the operator is available", right: `waits for this condition and nothing else`},
-	{belief: "crictl-by-name", page: "files-and-logs",
+	{misconception: "crictl-by-name", page: "files-and-logs",
 		wrong: `crictl logs [a-z]+-[a-z]`, sample: "crictl logs etcd-bootstrap", right: `crictl logs ID`},
-	{belief: "assisted-in-place", page: "installation-methods",
+	{misconception: "assisted-in-place", page: "installation-methods",
 		wrong: `(?i)assisted[^\n.]*uses? .?bootstrap.in.place`, sample: "Assisted uses bootstrap-in-place", right: `\| Assisted Installer, three masters or more \|[^\n]*\| one of the hosts \|`},
-	{belief: "always-a-vip", page: "network",
+	{misconception: "always-a-vip", page: "network",
 		wrong: `(?i)\bthe API VIP\b`, sample: "The API VIP answers on port 6443", right: "`api\\.[a-z.-]+` \\| load balancer"},
 }
 
-// beliefQuote is a block that puts a belief right.
-var beliefQuote = regexp.MustCompile(`(?m)^> \[!BELIEF\]\n(>.*\n?)+`)
+// misconceptionQuote is a block that puts a misconception right.
+var misconceptionQuote = regexp.MustCompile(`(?m)^> \[!MISCONCEPTION\]\n(>.*\n?)+`)
 
 func TestWhatIsOftenSaidWronglyIsSaidRightly(t *testing.T) {
 	wrong, right := make([]*regexp.Regexp, len(corrections)), make([]*regexp.Regexp, len(corrections))
@@ -141,39 +141,39 @@ func TestWhatIsOftenSaidWronglyIsSaidRightly(t *testing.T) {
 	}
 	searched := map[search]bool{} // most pages are the same in many labs
 	everyGuide(t, func(t *testing.T, p *labs.Plan, files map[string]string) {
-		said := withoutBeliefs(files)
+		said := withoutMisconceptions(files)
 		for i, c := range corrections {
 			if !c.Holds(p.Release.ID) {
 				continue
 			}
-			asked[c.belief] = true
+			asked[c.misconception] = true
 			if !right[i].MatchString(files["guide/"+c.page+".md"]) {
-				t.Errorf("%s: %s does not say %s", c.belief, c.page, c.right)
+				t.Errorf("%s: %s does not say %s", c.misconception, c.page, c.right)
 			}
 			for _, page := range said {
 				if !searched[search{i, page}] && wrong[i].MatchString(page) {
-					t.Errorf("%s: %s says %q", c.belief, firstHeading(page), wrong[i].FindString(page))
+					t.Errorf("%s: %s says %q", c.misconception, firstHeading(page), wrong[i].FindString(page))
 				}
 				searched[search{i, page}] = true
 			}
 		}
 	})
-	for _, b := range labs.BuiltinGuide().Beliefs {
+	for _, b := range labs.BuiltinGuide().Misconceptions {
 		if !asked[b.ID] {
-			t.Errorf("no page is asked about belief %s", b.ID)
+			t.Errorf("no page is asked about misconception %s", b.ID)
 		}
 	}
 }
 
 func firstHeading(page string) string { return strings.SplitN(page, "\n", 2)[0] }
 
-// withoutBeliefs are the pages, in their order, without the blocks that put
-// beliefs right.
-func withoutBeliefs(files map[string]string) []string {
+// withoutMisconceptions are the pages, in their order, without the blocks that put
+// misconceptions right.
+func withoutMisconceptions(files map[string]string) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if path.Ext(name) == ".md" {
-			out = append(out, beliefQuote.ReplaceAllString(files[name], ""))
+			out = append(out, misconceptionQuote.ReplaceAllString(files[name], ""))
 		}
 	}
 	return out
@@ -184,11 +184,11 @@ func withoutBeliefs(files map[string]string) []string {
 func TestWrongStatementsAreFound(t *testing.T) {
 	for _, c := range corrections {
 		if !regexp.MustCompile(c.wrong).MatchString(c.sample) {
-			t.Errorf("%s: %s does not find %q", c.belief, c.wrong, c.sample)
+			t.Errorf("%s: %s does not find %q", c.misconception, c.wrong, c.sample)
 		}
-		block := beliefBlock(labs.Belief{Said: strings.ReplaceAll(c.sample, "\n", " "), Really: "It is\notherwise."})
-		if got := withoutBeliefs(map[string]string{"a.md": "Before.\n\n" + block + "\n\nAfter.\n"}); got[0] != "Before.\n\n\nAfter.\n" {
-			t.Errorf("%s: %q is left of a page", c.belief, got)
+		block := misconceptionBlock(labs.Misconception{Claim: strings.ReplaceAll(c.sample, "\n", " "), Fact: "It is\notherwise."})
+		if got := withoutMisconceptions(map[string]string{"a.md": "Before.\n\n" + block + "\n\nAfter.\n"}); got[0] != "Before.\n\n\nAfter.\n" {
+			t.Errorf("%s: %q is left of a page", c.misconception, got)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (r *renderer) guide() error {
 		pages[d.ID] = true
 	}
 	for _, d := range r.paged {
-		page := &pageData{scriptData: d, Beliefs: labs.BuiltinGuide().BeliefsOf(d.ID, r.plan), pages: pages}
+		page := &pageData{scriptData: d, Misconceptions: labs.BuiltinGuide().MisconceptionsOf(d.ID, r.plan), pages: pages}
 		if d.Scripted() && d.Script == "" {
 			page.Segments = Segments(d.Body)[headSegments:]
 		}

@@ -30,6 +30,6 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 		}
 	}
 	if strings.Contains(files["README.md"], "scripts/verify-api") {
-		t.Error("the README names a rehearsal of verify-api")
+		t.Error("the README names a local run of verify-api")
 	}
 }

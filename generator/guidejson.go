@@ -98,7 +98,7 @@ func (r *renderer) made(path string) bool {
 func stageEntry(d *scriptData) guidePage {
 	page := guidePage{ID: d.ID, Title: d.Title, File: "guide/" + d.ID + ".md", Kind: "stage",
 		Bootkube: d.Bootkube, Marker: d.Marker(), Record: d.RecordName(), Summary: firstSentence(d.Why)}
-	if d.Scripted() && d.In(labs.Rehearsal) {
+	if d.Scripted() && d.In(labs.Local) {
 		page.Script = "scripts/" + d.ScriptName()
 	}
 	return page

@@ -173,9 +173,9 @@ func textSpan(text string) string {
 	return "`" + text + "`"
 }
 
-// aside is a change in one line of a comment. It is not filled up to a width:
+// inline is a change in one line of a comment. It is not filled up to a width:
 // no word of a script may begin a line of its own.
-func aside(c labs.AuditedChange) string {
+func inline(c labs.AuditedChange) string {
 	text := strings.Join(strings.Fields(c.String()), " ")
 	if runes := []rune(text); len(runes) > 150 {
 		text = string(runes[:150]) + "…"

@@ -11,10 +11,10 @@ import (
 // the script cut into explanations and code, and the stages around it.
 type pageData struct {
 	*scriptData
-	Segments []Segment
-	Flags    []labs.Flag
-	Beliefs  []labs.Belief
-	pages    map[string]bool // ids of the stages that have a page
+	Segments       []Segment
+	Flags          []labs.Flag
+	Misconceptions []labs.Misconception
+	pages          map[string]bool // ids of the stages that have a page
 }
 
 // Origin links to where a file that the stage reads comes from.

@@ -39,7 +39,7 @@ type Options struct {
 var places = []struct {
 	place labs.Place
 	dir   string
-}{{labs.Rehearsal, "scripts"}, {labs.Workstation, "scripts"}, {labs.OnNode, "node"}}
+}{{labs.Local, "scripts"}, {labs.Workstation, "scripts"}, {labs.OnNode, "node"}}
 
 // Render makes all files of a lab. Errors name the template or the stage; they
 // mean that data and templates do not fit, never that a lab value is wrong.
@@ -102,7 +102,7 @@ type renderer struct {
 	pages    *template.Template
 	out      *Output
 	paged    []*scriptData // the stages that have a page in the guide
-	chained  string        // the rehearsal's script that runs the others
+	chained  string        // the local run's script that runs the others
 	pictures []diagram.Picture
 	// libraryPages are the pages of what the stages' scripts share.
 	libraryPages []libraryPage
@@ -143,7 +143,7 @@ var pure = []string{"join", "lower", "trim", "replace", "indent", "contains", "h
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "belief": beliefBlock, "advice": advice, "prose": prose, "span": textSpan, "aside": aside, "plain": plain, "look": look, "lines": lines}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "misconception": misconceptionBlock, "advice": advice, "prose": prose, "span": textSpan, "inline": inline, "plain": plain, "look": look, "lines": lines}
 	for _, name := range pure {
 		out[name] = all[name]
 	}
@@ -166,13 +166,13 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 		}
 	}
 	if place == labs.Workstation {
-		return nil // the rehearsal's libraries stand beside them
+		return nil // the local run's libraries stand beside them
 	}
 	text, err := r.chain(place, all)
 	if err != nil {
 		return fmt.Errorf("%s: %w", chainScript, err)
 	}
-	if place == labs.Rehearsal {
+	if place == labs.Local {
 		r.chained = text
 	}
 	r.add(dir+"/"+chainScript+".sh", 0o755, text)
@@ -196,10 +196,10 @@ func (r *renderer) stages(place labs.Place) ([]*scriptData, error) {
 		switch {
 		case len(s.Next) > 0:
 			following = s.Next[0].Text
-		case !s.Beside:
+		case !s.Parallel:
 			following = next(scripted[i+1:])
 		}
-		if following == "" && place == labs.Rehearsal && !s.Aside {
+		if following == "" && place == labs.Local && !s.Optional {
 			following = chainScript + ".sh --verify"
 		}
 		if place == labs.Workstation && s.Kind == "prepare" {
@@ -219,7 +219,7 @@ func (r *renderer) stages(place labs.Place) ([]*scriptData, error) {
 }
 
 // script renders the script of a stage, unless another stage's does it too, and
-// keeps the stage for the guide: each has one page, about the rehearsal's script
+// keeps the stage for the guide: each has one page, about the local run's script
 // where there is one.
 func (r *renderer) script(d *scriptData, dir string, all []setting) error {
 	if d.Script == "" {
@@ -231,7 +231,7 @@ func (r *renderer) script(d *scriptData, dir string, all []setting) error {
 		d.Body = text
 	}
 	d.Dir = dir
-	if d.Place != labs.OnNode || !d.In(labs.Rehearsal) {
+	if d.Place != labs.OnNode || !d.In(labs.Local) {
 		r.paged = append(r.paged, d)
 	}
 	return nil
@@ -284,7 +284,7 @@ func (r *renderer) scripted(place labs.Place) []*labs.Stage {
 // next names the script that follows on the way; empty at its end.
 func next(rest []*labs.Stage) string {
 	for _, s := range rest {
-		if !s.Aside {
+		if !s.Optional {
 			return s.Call()
 		}
 	}

@@ -325,7 +325,7 @@ func where(place labs.Place) string {
 	case labs.Workstation:
 		return "on this workstation"
 	}
-	return "rehearsal on this workstation"
+	return "local run on this workstation"
 }
 
 // required is an input without which the script does not begin.
@@ -350,7 +350,7 @@ func (d *scriptData) origin(f labs.File) string {
 		w = d.plan.Writer(f.Path, d.Stage)
 	}
 	switch {
-	case w != nil && (w.In(d.Place) || d.Place == labs.Workstation && w.In(labs.Rehearsal)):
+	case w != nil && (w.In(d.Place) || d.Place == labs.Workstation && w.In(labs.Local)):
 		return "run " + w.ScriptName() + " first"
 	case w != nil || f.From == "installer":
 		return "it comes with bootstrap.ign: is this the bootstrap node?"
@@ -358,17 +358,17 @@ func (d *scriptData) origin(f labs.File) string {
 	return "it comes from " + f.From
 }
 
-// spoils is what a repetition of the stage would spoil.
-type spoils struct {
+// invalidation is a later result that a repetition of the stage would invalidate.
+type invalidation struct {
 	Marker, Script, Why string
 	Never               bool
 }
 
-// Spoils are the invalidations of the stages that this release has, and what
-// they spoil in their turn: a stage that must be repeated spoils again, but for
-// one that stands aside, which nobody need repeat.
-func (d *scriptData) Spoils() []spoils {
-	var out []spoils
+// Invalidations are those of the stages that this release has, and what they
+// invalidate in their turn: a stage that must be repeated invalidates more, but for
+// an optional one, which need not be repeated.
+func (d *scriptData) Invalidations() []invalidation {
+	var out []invalidation
 	seen := map[string]bool{d.ID: true}
 	for queue := []*labs.Stage{d.Stage}; len(queue) > 0; queue = queue[1:] {
 		for _, inv := range queue[0].Invalidates {
@@ -377,8 +377,8 @@ func (d *scriptData) Spoils() []spoils {
 				continue
 			}
 			seen[other.ID] = true
-			out = append(out, spoils{other.Marker(), other.ScriptName(), inv.Why, inv.Never})
-			if !other.Aside {
+			out = append(out, invalidation{other.Marker(), other.ScriptName(), inv.Why, inv.Never})
+			if !other.Optional {
 				queue = append(queue, other)
 			}
 		}

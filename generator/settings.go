@@ -77,7 +77,7 @@ func labValues(p *labs.Plan) []labValue {
 	return values
 }
 
-// placeSettings are the values in which rehearsal and lab differ.
+// placeSettings are the values in which local run and lab differ.
 func placeSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
 	here := setting{"SCRIPT_DIR", `"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"`, false}
 	if place == labs.OnNode {

@@ -24,7 +24,7 @@ func TestTheChapterOnHangsTellsWhatDiagnoseKnows(t *testing.T) {
 					continue // on the page of its stage
 				}
 				here[s.ID] = true
-				for _, part := range []string{"| " + cell(plain(s.Seen)) + " | " + cell(plain(s.Title)) + " |\n", "(`" + s.ID + "`", plain(s.Cause), lines(s.Command), plain(s.Mend)} {
+				for _, part := range []string{"| " + cell(plain(s.Seen)) + " | " + cell(plain(s.Title)) + " |\n", "(`" + s.ID + "`", plain(s.Cause), lines(s.Command), plain(s.Fix)} {
 					if !strings.Contains(text, part) {
 						t.Errorf("symptom %s: not told: %s", s.ID, part)
 					}

@@ -237,7 +237,7 @@ func writeExactly(path string, data []byte, mode fs.FileMode) error {
 }
 
 // writeManifest says what this write is about to do, before it does it. It is
-// made in the staging directory, whose name nobody could know before.
+// made in the staging directory, whose name could not be known before.
 func (w *writer) writeManifest(staging string) error {
 	data, err := json.MarshalIndent(w.next, "", " ")
 	if err != nil {
@@ -273,7 +273,7 @@ func (w *writer) place(staging string) error {
 	return nil
 }
 
-// keep puts an edited file aside under the first name that is free.
+// keep renames an edited file to the first name that is free.
 func (w *writer) keep(path string) error {
 	kept := path + ".edited"
 	for n := 2; ; n++ {

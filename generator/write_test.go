@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,6 +91,28 @@ func TestAnEditedFileThatIsNoLongerGeneratedStays(t *testing.T) {
 	mustWrite(t, output("a", "1"), dir)
 	if content(t, filepath.Join(dir, "b")) != "mine" {
 		t.Error("the edit was removed")
+	}
+}
+
+// A stage was renamed: its old script goes, unless a person edited it.
+func TestTheScriptOfARenamedStageIsRemovedUnlessItWasEdited(t *testing.T) {
+	const old, now = "node/release-brake.sh", "node/release-hold.sh"
+	for edit, kept := range map[string]bool{"": false, "mine": true} {
+		dir := t.TempDir()
+		mustWrite(t, output(old, "1", "node/lib.sh", "1"), dir)
+		if edit != "" {
+			os.WriteFile(filepath.Join(dir, old), []byte(edit), 0o755)
+		}
+		r, err := output(now, "1", "node/lib.sh", "1").Write(dir, WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, old)); (err == nil) != kept || slices.Contains(r.Removed, old) == kept {
+			t.Errorf("edited %t: %v, removed %q", kept, err, r.Removed)
+		}
+		if content(t, filepath.Join(dir, now)) != "1" {
+			t.Error("the new script is not there")
+		}
 	}
 }
 

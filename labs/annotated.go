@@ -274,8 +274,8 @@ func (v *fileValidation) looks() {
 		texts(v.complain, "a look", look.Command, look.Tells)
 		v.names("a look", look.Command)
 		v.holds("a look", look.Span, Condition{})
-		if look.Place != Rehearsal && look.Place != OnNode {
-			v.complain("place %q is none of %s, %s", look.Place, Rehearsal, OnNode)
+		if look.Place != Local && look.Place != OnNode {
+			v.complain("place %q is none of %s, %s", look.Place, Local, OnNode)
 		}
 	}
 }

@@ -44,8 +44,8 @@ func TestAnnotatedFileValidationFindsEachMistake(t *testing.T) {
 		"a condition on no key":       {func(f *AnnotatedFile) { f.When.With = []string{"colour"} }, `the file: lab.yaml has no key "colour"`},
 		"a stage that is none":        {func(f *AnnotatedFile) { f.Stage = "render-nothing" }, `"render-nothing" is no stage`},
 		"a stage that writes another": {func(f *AnnotatedFile) { f.Stage = "render-scheduler" }, "stage render-scheduler does not write /etc/kubernetes/manifests/etcd-member-pod.yaml"},
-		"a path that nobody writes":   {func(f *AnnotatedFile) { f.Path = "pod.yaml" }, "stage render-etcd does not write pod.yaml"},
-		"a value that nobody holds":   {func(f *AnnotatedFile) { f.Within = "secret.yaml" }, "stage render-etcd does not write secret.yaml"},
+		"a path that no stage writes": {func(f *AnnotatedFile) { f.Path = "pod.yaml" }, "stage render-etcd does not write pod.yaml"},
+		"a value that no file holds":  {func(f *AnnotatedFile) { f.Within = "secret.yaml" }, "stage render-etcd does not write secret.yaml"},
 		"a place without a reason":    {func(f *AnnotatedFile) { f.Also[0].Why = "" }, "has an empty text"},
 		"a place of no release":       {func(f *AnnotatedFile) { f.Also[0].Until = "5" }, `release "5" is not known`},
 		"no parts":                    {func(f *AnnotatedFile) { f.Parts = nil }, "has no parts"},
@@ -59,7 +59,7 @@ func TestAnnotatedFileValidationFindsEachMistake(t *testing.T) {
 		"a look without a command":    {func(f *AnnotatedFile) { f.Looks[0].Command = "" }, "a look has an empty text"},
 		"a look without a value":      {func(f *AnnotatedFile) { f.Looks[0].Command = "ls $COLOUR" }, "a look: $COLOUR has no value"},
 		"a look of no release":        {func(f *AnnotatedFile) { f.Looks[0].Since = "5" }, `a look: release "5" is not known`},
-		"a look elsewhere":            {func(f *AnnotatedFile) { f.Looks[0].Place = "moon" }, `place "moon" is none of rehearsal, lab`},
+		"a look elsewhere":            {func(f *AnnotatedFile) { f.Looks[0].Place = "moon" }, `place "moon" is none of local, lab`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, err := LoadAnnotatedFiles(dataFiles(t))

@@ -6,7 +6,7 @@ import (
 )
 
 // Audited says that a plan does not go by reviewed stage data alone: it is that
-// of a known release, changed to what a script does that nobody reviewed.
+// of a known release, changed to what a script does that was not reviewed.
 type Audited struct {
 	// File is the base name of the audited file, SHA256 the hex sum of its bytes.
 	File, SHA256 string

@@ -29,7 +29,7 @@ func TestCatalogLeavesNoDataFileUnread(t *testing.T) {
 		for _, f := range files {
 			id := strings.TrimSuffix(f.Name(), ".yaml")
 			if c.Stage(id) == nil && c.Release(id) == nil {
-				t.Errorf("%s/%s is read by nobody", dir, f.Name())
+				t.Errorf("%s/%s is read by nothing", dir, f.Name())
 			}
 		}
 	}
@@ -78,30 +78,30 @@ var mistakes = map[string]struct {
 	make func(c *Catalog)
 	want string
 }{
-	"an id is not the file's name":    {func(c *Catalog) { c.Stage("render-api").ID = "api" }, `stages/api.yaml: id is "api", the file is render-api.yaml`},
-	"a condition names no key":        {func(c *Catalog) { c.Stage("render-api").Checks[0].When.With = []string{"proxy.ftp"} }, `lab.yaml has no key "proxy.ftp"`},
-	"a stage stands twice":            {func(c *Catalog) { c.Stages[7] = c.Stages[6] }, "stands twice in the order"},
-	"a title is missing":              {func(c *Catalog) { c.Stage("render-api").Title = "" }, "stages/render-api.yaml: title is required"},
-	"a reason is blank":               {func(c *Catalog) { c.Stage("render-api").Why = " \n" }, "stages/render-api.yaml: why is required"},
-	"a source is missing":             {func(c *Catalog) { c.Stage("render-api").Source = "" }, "stages/render-api.yaml: source is required"},
-	"a kind is none":                  {func(c *Catalog) { c.Stage("render-api").Kind = "rendering" }, `kind "rendering" is none of`},
-	"a stage begins with no release":  {func(c *Catalog) { c.Stage("render-api").Since = "4.5" }, `release "4.5" is not known`},
-	"a flag begins with no release":   {func(c *Catalog) { c.Stage("render-cvo").Run.Flags[2].Since = "master" }, `render-cvo.--cluster-version-manifest-path: release "master" is not known`},
-	"an option ends with no release":  {func(c *Catalog) { c.Stage("render-cvo").Run.Options[0].Until = "5" }, `release "5" is not known`},
-	"a check begins with no release":  {func(c *Catalog) { c.Stage("render-mco").Checks[0].Since = "4.99" }, `render-mco.pod-image: release "4.99" is not known`},
-	"a hint is empty":                 {func(c *Catalog) { c.Stage("render-mco").Checks[0].Hint = "" }, "text render-mco.checks.pod-image.hint is empty"},
-	"an expectation is blank":         {func(c *Catalog) { c.Stage("render-mco").Checks[1].Expect = " " }, "text render-mco.checks.pod-image-of-release.expect is empty"},
-	"a cause is empty":                {func(c *Catalog) { c.Stage("render-mco").Failures[0].Cause = "" }, "text render-mco.failures.missing-file.cause is empty"},
-	"an answer is empty":              {func(c *Catalog) { c.Stage("render-mco").Questions[0].Answer = "" }, "text render-mco.questions.another-subcommand.answer is empty"},
-	"a stage spoils one that is none": {func(c *Catalog) { c.Stage("render-mco").Invalidates[0].Stage = "cvo-overrides" }, `invalidates "cvo-overrides", which is no stage`},
-	"a check looks at nothing":        {func(c *Catalog) { c.Stage("render-mco").Checks[0].Images = nil }, "check pod-image declares nothing to look at"},
-	"a check looks at two things":     {func(c *Catalog) { c.Stage("render-mco").Checks[0].Present = &PresentCheck{} }, "check pod-image declares both present and images"},
-	"a check stands twice":            {func(c *Catalog) { c.Stage("render-mco").Checks[1].ID = "pod-image" }, "check pod-image stands twice"},
-	"an image has no variable":        {func(c *Catalog) { c.Stage("render-mco").Run.Image = "mco" }, `image "mco" has no variable in bootkube.yaml`},
-	"an input comes from nowhere":     {func(c *Catalog) { c.Stage("render-etcd").Reads[0].Path = "bundle/images" }, "reads bundle/images, which no earlier stage writes"},
-	"an input comes from later on":    {func(c *Catalog) { c.Stage("render-etcd").Reads[0].Path = "mco-bootstrap/manifests/" }, "reads mco-bootstrap/manifests/, which no earlier stage writes"},
-	"a release has no source":         {func(c *Catalog) { c.Releases[2].Source = "" }, "releases/4.16.yaml: source, and confidence high or medium, are required"},
-	"a release is known by hearsay":   {func(c *Catalog) { c.Releases[2].Confidence = "low" }, "releases/4.16.yaml: source, and confidence high or medium, are required"},
+	"an id is not the file's name":         {func(c *Catalog) { c.Stage("render-api").ID = "api" }, `stages/api.yaml: id is "api", the file is render-api.yaml`},
+	"a condition names no key":             {func(c *Catalog) { c.Stage("render-api").Checks[0].When.With = []string{"proxy.ftp"} }, `lab.yaml has no key "proxy.ftp"`},
+	"a stage stands twice":                 {func(c *Catalog) { c.Stages[7] = c.Stages[6] }, "stands twice in the order"},
+	"a title is missing":                   {func(c *Catalog) { c.Stage("render-api").Title = "" }, "stages/render-api.yaml: title is required"},
+	"a reason is blank":                    {func(c *Catalog) { c.Stage("render-api").Why = " \n" }, "stages/render-api.yaml: why is required"},
+	"a source is missing":                  {func(c *Catalog) { c.Stage("render-api").Source = "" }, "stages/render-api.yaml: source is required"},
+	"a kind is none":                       {func(c *Catalog) { c.Stage("render-api").Kind = "rendering" }, `kind "rendering" is none of`},
+	"a stage begins with no release":       {func(c *Catalog) { c.Stage("render-api").Since = "4.5" }, `release "4.5" is not known`},
+	"a flag begins with no release":        {func(c *Catalog) { c.Stage("render-cvo").Run.Flags[2].Since = "master" }, `render-cvo.--cluster-version-manifest-path: release "master" is not known`},
+	"an option ends with no release":       {func(c *Catalog) { c.Stage("render-cvo").Run.Options[0].Until = "5" }, `release "5" is not known`},
+	"a check begins with no release":       {func(c *Catalog) { c.Stage("render-mco").Checks[0].Since = "4.99" }, `render-mco.pod-image: release "4.99" is not known`},
+	"a hint is empty":                      {func(c *Catalog) { c.Stage("render-mco").Checks[0].Hint = "" }, "text render-mco.checks.pod-image.hint is empty"},
+	"an expectation is blank":              {func(c *Catalog) { c.Stage("render-mco").Checks[1].Expect = " " }, "text render-mco.checks.pod-image-of-release.expect is empty"},
+	"a cause is empty":                     {func(c *Catalog) { c.Stage("render-mco").Failures[0].Cause = "" }, "text render-mco.failures.missing-file.cause is empty"},
+	"an answer is empty":                   {func(c *Catalog) { c.Stage("render-mco").Questions[0].Answer = "" }, "text render-mco.questions.another-subcommand.answer is empty"},
+	"a stage invalidates one that is none": {func(c *Catalog) { c.Stage("render-mco").Invalidates[0].Stage = "cvo-overrides" }, `invalidates "cvo-overrides", which is no stage`},
+	"a check looks at nothing":             {func(c *Catalog) { c.Stage("render-mco").Checks[0].Images = nil }, "check pod-image declares nothing to look at"},
+	"a check looks at two things":          {func(c *Catalog) { c.Stage("render-mco").Checks[0].Present = &PresentCheck{} }, "check pod-image declares both present and images"},
+	"a check stands twice":                 {func(c *Catalog) { c.Stage("render-mco").Checks[1].ID = "pod-image" }, "check pod-image stands twice"},
+	"an image has no variable":             {func(c *Catalog) { c.Stage("render-mco").Run.Image = "mco" }, `image "mco" has no variable in bootkube.yaml`},
+	"an input comes from nowhere":          {func(c *Catalog) { c.Stage("render-etcd").Reads[0].Path = "bundle/images" }, "reads bundle/images, which no earlier stage writes"},
+	"an input comes from later on":         {func(c *Catalog) { c.Stage("render-etcd").Reads[0].Path = "mco-bootstrap/manifests/" }, "reads mco-bootstrap/manifests/, which no earlier stage writes"},
+	"a release has no source":              {func(c *Catalog) { c.Releases[2].Source = "" }, "releases/4.16.yaml: source, and confidence high or medium, are required"},
+	"a release is known by hearsay":        {func(c *Catalog) { c.Releases[2].Confidence = "low" }, "releases/4.16.yaml: source, and confidence high or medium, are required"},
 }
 
 func TestCatalogValidationFindsEachMistake(t *testing.T) {
@@ -362,7 +362,7 @@ func TestTextsOfAStageHaveTheirKeys(t *testing.T) {
 		"checks." + s.Checks[1].ID + ".expect":           s.Checks[1].Expect,
 		"checks." + s.Checks[1].ID + ".hint":             s.Checks[1].Hint,
 		"failures." + s.Failures[1].ID + ".cause":        s.Failures[1].Cause,
-		"failures." + s.Failures[1].ID + ".mend":         s.Failures[1].Mend,
+		"failures." + s.Failures[1].ID + ".fix":          s.Failures[1].Fix,
 		"differs." + s.Differs[0].ID + ".what":           s.Differs[0].What,
 		"questions." + s.Questions[0].ID + ".ask":        s.Questions[0].Ask,
 		"exercises." + s.Exercises[0].ID + ".putRight":   s.Exercises[0].PutRight,

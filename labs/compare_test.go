@@ -49,7 +49,7 @@ func TestKnownReleasesDifferAsTheirScriptsDo(t *testing.T) {
 			"render-config removed output manifests/99_feature-gate.yaml",
 			"render-config removed check: the CRDs were rendered",
 			"render-cco changed copy cco-bootstrap/manifests/* -> manifests/, now only if there is a directory cco-bootstrap/manifests",
-			"copy-manifests removed stage that a repetition spoils render-config",
+			"copy-manifests removed stage that a repetition invalidates render-config",
 		}, []string{"start-bootstrap", "render-etcd"}},
 		{"4.15", "4.16", []string{"render-node-tuning-bootcmd added", "verify-api removed flag --head", "verify-api added flag --get",
 			"resolve-api added marker api-dns-resolved.done"}, []string{"render-mco"}},

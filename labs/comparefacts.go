@@ -14,7 +14,7 @@ var Parts = []string{
 	"input", "step before the command", "directory removed first",
 	"image", "container name", "volume", "podman option", "command", "flag", "repetition", "on failure",
 	"directory", "copy", "step after the copies", "output", "marker",
-	"stage that a repetition spoils", "point in the container's output", "what is waited for", "usual failure",
+	"stage that a repetition invalidates", "point in the container's output", "what is waited for", "usual failure",
 	"script option", "check", "departure from bootkube.sh", "question", "exercise",
 }
 
@@ -108,7 +108,7 @@ func (s *Stage) facts() []fact {
 		out = append(out, fact{"marker", m.File, m.File, nil, "", m.Span, nil})
 	}
 	for _, i := range s.Invalidates {
-		out = append(out, fact{"stage that a repetition spoils", i.Stage, i.Stage, nil, i.Why, i.Span, nil})
+		out = append(out, fact{"stage that a repetition invalidates", i.Stage, i.Stage, nil, i.Why, i.Span, nil})
 	}
 	return append(out, s.lessons()...)
 }

@@ -60,9 +60,9 @@ type Evidence struct {
 	// lab's out/work), and the settings of the lab that [Lab.Settings] names. It
 	// changes nothing.
 	Run string `yaml:"run"`
-	// Rehearsal is the line for a rehearsal, where there is no node; empty where
-	// a rehearsal has nothing of the kind, "same" where it is Run.
-	Rehearsal string `yaml:"rehearsal"`
+	// Local is the line for a local run, where there is no node; empty where
+	// a local run has nothing of the kind, "same" where it is Run.
+	Local string `yaml:"local"`
 	// File is its place in a bundle; for On masters below control-plane/ADDRESS.
 	File string `yaml:"file"`
 	// Also are other places (patterns of path.Match, ** not known) where bundles
@@ -86,8 +86,8 @@ type Layer struct {
 	Ask   string `yaml:"ask"`  // "Is the release image there?"
 	Why   string `yaml:"why"`  // why nothing further can work without it
 	Page  string `yaml:"page"` // stage or chapter of the guide that explains it
-	// Rehearsal: the layer is walked in a rehearsal too.
-	Rehearsal bool `yaml:"rehearsal"`
+	// Local: the layer is walked in a local run too.
+	Local bool `yaml:"local"`
 	// Good is what proves that all is well; one of them is enough. Then none of its
 	// symptoms is tried. A layer without it is passed when no symptom is proven,
 	// and Begun, if it is there, does not hold.
@@ -118,7 +118,7 @@ type Symptom struct {
 	Unless []Proof `yaml:"unless"`
 	// Command is what a person runs to see the proof with their own eyes.
 	Command string `yaml:"command"`
-	Mend    string `yaml:"mend"`
+	Fix     string `yaml:"fix"`
 	Stage   string `yaml:"stage"` // the stage it strikes; empty if none
 	// Warning: told beside whatever else is found, and never ends the walk.
 	Warning bool   `yaml:"warning"`
@@ -204,8 +204,8 @@ func (e *Evidence) fill() {
 	if e.Form == "" {
 		e.Form = TextForm
 	}
-	if e.Rehearsal == "same" {
-		e.Rehearsal = e.Run
+	if e.Local == "same" {
+		e.Local = e.Run
 	}
 	if e.Limit == 0 {
 		e.Limit = 2048
@@ -262,13 +262,13 @@ func (s *Stage) symptom(f Failure) Symptom {
 	if source == "" {
 		source = s.Source
 	}
-	see := "less /var/log/openshift/bootlab/" + s.ID + ".log    # below out/work/host in a rehearsal"
+	see := "less /var/log/openshift/bootlab/" + s.ID + ".log    # below out/work/host in a local run"
 	if s.Bootkube != "" {
 		see += "\njournalctl -u bootkube    # on the bootstrap node, when bootkube.sh did it"
 	}
 	return Symptom{ID: s.ID + "/" + f.ID, Title: s.ID + " failed: " + f.Message, Seen: f.Message, Cause: f.Cause,
 		Proof:   []Proof{{Evidence: EvidenceRecords, Says: regexp.QuoteMeta(f.Message), Stage: s.RecordName()}},
-		Command: see, Mend: f.Mend, Stage: s.ID, Source: source}
+		Command: see, Fix: f.Fix, Stage: s.ID, Source: source}
 }
 
 // Find returns the evidence of that id; nil if there is none.
@@ -313,8 +313,8 @@ func (d *Diagnosis) Validate(c *Catalog) error {
 			sy := &s.Symptoms[i]
 			once("symptom ", sy.ID)
 			d.validateProofs("symptom "+sy.ID, complain, sy.Proof, sy.Unless)
-			if sy.Title == "" || sy.Seen == "" || sy.Cause == "" || sy.Command == "" || sy.Mend == "" || sy.Source == "" || len(sy.Proof) == 0 {
-				complain("symptom %s: title, seen, cause, proof, command, mend and source are required", sy.ID)
+			if sy.Title == "" || sy.Seen == "" || sy.Cause == "" || sy.Command == "" || sy.Fix == "" || sy.Source == "" || len(sy.Proof) == 0 {
+				complain("symptom %s: title, seen, cause, proof, command, fix and source are required", sy.ID)
 			}
 			if sy.Stage != "" && c.Stage(sy.Stage) == nil {
 				complain("symptom %s: %q is no stage", sy.ID, sy.Stage)

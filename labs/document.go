@@ -130,7 +130,7 @@ func (d *document) syntaxProblem(err error) Problem {
 // from 0; its scanner counts from 1.
 var parserProblem = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (incompatible|duplicate|undefined))`)
 
-// trueLine mends the line of an error of the YAML library, 0 if it gave none.
+// trueLine fixes the line of an error of the YAML library, 0 if it gave none.
 func (d *document) trueLine(line int, message string) int {
 	switch {
 	case strings.HasPrefix(message, "control characters"):

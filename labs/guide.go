@@ -10,12 +10,12 @@ import (
 )
 
 // Guide is what the guide holds beside the pages of stages: its groups with
-// their chapters, the beliefs that it puts right, and the ports that chapters
+// their chapters, the misconceptions that it puts right, and the ports that chapters
 // list.
 type Guide struct {
-	Groups  []Group
-	Beliefs []Belief
-	Ports   []Port
+	Groups         []Group
+	Misconceptions []Misconception
+	Ports          []Port
 }
 
 // Group is a part of the guide. The groups "stages", "releases" and "reference"
@@ -35,13 +35,13 @@ type Chapter struct {
 	Source string `yaml:"source"`
 }
 
-// Belief is something that is often said of the bootstrap and is wrong.
-type Belief struct {
-	ID     string `yaml:"id"`
-	Said   string `yaml:"said"`
-	Really string `yaml:"really"`
-	Span   `yaml:",inline"`
-	When   Condition `yaml:"when"`
+// Misconception is something that is often said of the bootstrap and is wrong.
+type Misconception struct {
+	ID    string `yaml:"id"`
+	Claim string `yaml:"claim"` // what is often said, and is wrong
+	Fact  string `yaml:"fact"`
+	Span  `yaml:",inline"`
+	When  Condition `yaml:"when"`
 	// Pages are the chapters and stages on which it is put right.
 	Pages  []string `yaml:"pages"`
 	Source string   `yaml:"source"`
@@ -58,7 +58,7 @@ type Port struct {
 	// Balanced: clients come by way of the load balancer.
 	Balanced bool `yaml:"balanced"`
 	// Reached says for each kind of machine of On who has to get there, and as
-	// long as what. What nobody is told of here is not looked at.
+	// long as what. What no check is told of here is not looked at.
 	Reached map[string]Reach `yaml:"reached"`
 	Span    `yaml:",inline"`
 	When    Condition `yaml:"when"`
@@ -103,7 +103,7 @@ var BuiltinGuide = sync.OnceValue(func() *Guide {
 func LoadGuide(fsys fs.FS) (*Guide, error) {
 	g := &Guide{}
 	problems := readYAML(fsys, "guide/chapters.yaml", &g.Groups)
-	problems = append(problems, readYAML(fsys, "guide/beliefs.yaml", &g.Beliefs)...)
+	problems = append(problems, readYAML(fsys, "guide/misconceptions.yaml", &g.Misconceptions)...)
 	problems = append(problems, readYAML(fsys, "guide/ports.yaml", &g.Ports)...)
 	if len(problems) > 0 {
 		return nil, problems
@@ -123,10 +123,10 @@ func (g *Guide) Chapter(id string) *Chapter {
 	return nil
 }
 
-// BeliefsOf are the beliefs that a page puts right in a lab and its release.
-func (g *Guide) BeliefsOf(page string, p *Plan) []Belief {
-	var out []Belief
-	for _, b := range g.Beliefs {
+// MisconceptionsOf are the misconceptions that a page puts right in a lab and its release.
+func (g *Guide) MisconceptionsOf(page string, p *Plan) []Misconception {
+	var out []Misconception
+	for _, b := range g.Misconceptions {
 		if !b.Holds(p.Release.ID) || !b.When.possible(p.Lab) {
 			continue
 		}
@@ -156,7 +156,7 @@ func (g *Guide) Validate(c *Catalog) error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf("the guide: "+format, args...)) }
 	g.validateChapters(c, complain)
-	g.validateBeliefs(c, complain)
+	g.validateMisconceptions(c, complain)
 	for _, p := range g.Ports {
 		texts(complain, "port "+p.Number, p.Component, p.Why, p.From, p.Source)
 		p.validate(complain, "port "+p.Number)
@@ -188,7 +188,7 @@ func (p *Port) validateReached(complain func(string, ...any)) {
 			}
 		}
 		if len(reach.By) == 0 {
-			complain("port %s on %s is reached by nobody", p.Number, machine)
+			complain("port %s on %s is reached by nothing", p.Number, machine)
 		}
 	}
 }
@@ -208,19 +208,19 @@ func (g *Guide) validateChapters(c *Catalog, complain func(string, ...any)) {
 	}
 }
 
-func (g *Guide) validateBeliefs(c *Catalog, complain func(string, ...any)) {
-	once := onlyOnce("belief", complain)
-	for _, b := range g.Beliefs {
+func (g *Guide) validateMisconceptions(c *Catalog, complain func(string, ...any)) {
+	once := onlyOnce("misconception", complain)
+	for _, b := range g.Misconceptions {
 		once(b.ID)
-		texts(complain, "belief "+b.ID, b.Said, b.Really, b.Source)
-		b.validate(complain, "belief "+b.ID)
+		texts(complain, "misconception "+b.ID, b.Claim, b.Fact, b.Source)
+		b.validate(complain, "misconception "+b.ID)
 		for _, page := range b.Pages {
 			if g.Chapter(page) == nil && c.Stage(page) == nil {
-				complain("belief %s stands on %q, which is no page", b.ID, page)
+				complain("misconception %s stands on %q, which is no page", b.ID, page)
 			}
 		}
 		if len(b.Pages) == 0 {
-			complain("belief %s stands on no page", b.ID)
+			complain("misconception %s stands on no page", b.ID)
 		}
 	}
 }

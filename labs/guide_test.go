@@ -11,8 +11,8 @@ func TestGuideLoadsAndHoldsTogether(t *testing.T) {
 	if err := g.Validate(Builtin()); err != nil {
 		t.Error(err)
 	}
-	if len(g.Groups) == 0 || len(g.Beliefs) == 0 || len(g.Ports) == 0 {
-		t.Errorf("%d groups, %d beliefs, %d ports", len(g.Groups), len(g.Beliefs), len(g.Ports))
+	if len(g.Groups) == 0 || len(g.Misconceptions) == 0 || len(g.Ports) == 0 {
+		t.Errorf("%d groups, %d misconceptions, %d ports", len(g.Groups), len(g.Misconceptions), len(g.Ports))
 	}
 	for _, id := range []string{"start", "concepts", "stages", "control-plane", "after", "reference"} {
 		found := false
@@ -31,25 +31,25 @@ func TestGuideValidationFindsEachMistake(t *testing.T) {
 		make func(*Guide)
 		want string
 	}{
-		"a chapter twice":             {func(g *Guide) { g.Groups[0].Chapters[1].ID = g.Groups[0].Chapters[0].ID }, `chapter "why-bootstrap" has no id, or one that is taken`},
-		"a chapter named as a stage":  {func(g *Guide) { g.Groups[0].Chapters[0].ID = "render-etcd" }, "chapter render-etcd has the name of a stage"},
-		"a chapter without source":    {func(g *Guide) { g.Groups[0].Chapters[0].Source = " " }, "chapter why-bootstrap has an empty text"},
-		"a group without title":       {func(g *Guide) { g.Groups[0].Title = "" }, "group start has an empty text"},
-		"a group twice":               {func(g *Guide) { g.Groups[1].ID = g.Groups[0].ID }, `group "start" has no id, or one that is taken`},
-		"a belief twice":              {func(g *Guide) { g.Beliefs[1].ID = g.Beliefs[0].ID }, `belief "fifteen-stages" has no id, or one that is taken`},
-		"a belief without answer":     {func(g *Guide) { g.Beliefs[0].Really = "\n" }, "belief fifteen-stages has an empty text"},
-		"a belief on no page":         {func(g *Guide) { g.Beliefs[0].Pages = nil }, "belief fifteen-stages stands on no page"},
-		"a belief on a lost page":     {func(g *Guide) { g.Beliefs[0].Pages = []string{"nowhere"} }, `stands on "nowhere", which is no page`},
-		"a belief of no release":      {func(g *Guide) { g.Beliefs[0].Since = "3.11" }, `belief fifteen-stages: release "3.11" is not known`},
-		"a port without number":       {func(g *Guide) { g.Ports[0].Number = "" }, `port "" needs a number, and a machine in on`},
-		"a port nowhere":              {func(g *Guide) { g.Ports[0].On = nil }, `port "6443" needs a number, and a machine in on`},
-		"a port on a lost machine":    {func(g *Guide) { g.Ports[0].On = []string{"toaster"} }, `port 6443 is open on "toaster", which is none of bootstrap, master, worker`},
-		"a port without reason":       {func(g *Guide) { g.Ports[0].Why = "" }, "port 6443 has an empty text"},
-		"a port reached elsewhere":    {func(g *Guide) { g.Ports[0].Reached["worker"] = Reach{"always", []string{"master"}} }, `port 6443 is reached on "worker", where it is not open`},
-		"a port with no sign":         {func(g *Guide) { g.Ports[0].Reached["master"] = Reach{"sometimes", []string{"master"}} }, `port 6443 on master is open while "sometimes", which is no sign`},
-		"a port that nobody reaches":  {func(g *Guide) { g.Ports[0].Reached["master"] = Reach{"always", nil} }, "port 6443 on master is reached by nobody"},
-		"a port reached by a toaster": {func(g *Guide) { g.Ports[0].Reached["master"] = Reach{"always", []string{"toaster"}} }, `port 6443 is reached by "toaster", which is no machine`},
-		"a port of no release":        {func(g *Guide) { g.Ports[0].Until = "5" }, `port 6443: release "5" is not known`},
+		"a chapter twice":                {func(g *Guide) { g.Groups[0].Chapters[1].ID = g.Groups[0].Chapters[0].ID }, `chapter "why-bootstrap" has no id, or one that is taken`},
+		"a chapter named as a stage":     {func(g *Guide) { g.Groups[0].Chapters[0].ID = "render-etcd" }, "chapter render-etcd has the name of a stage"},
+		"a chapter without source":       {func(g *Guide) { g.Groups[0].Chapters[0].Source = " " }, "chapter why-bootstrap has an empty text"},
+		"a group without title":          {func(g *Guide) { g.Groups[0].Title = "" }, "group start has an empty text"},
+		"a group twice":                  {func(g *Guide) { g.Groups[1].ID = g.Groups[0].ID }, `group "start" has no id, or one that is taken`},
+		"a misconception twice":          {func(g *Guide) { g.Misconceptions[1].ID = g.Misconceptions[0].ID }, `misconception "fifteen-stages" has no id, or one that is taken`},
+		"a misconception without answer": {func(g *Guide) { g.Misconceptions[0].Fact = "\n" }, "misconception fifteen-stages has an empty text"},
+		"a misconception on no page":     {func(g *Guide) { g.Misconceptions[0].Pages = nil }, "misconception fifteen-stages stands on no page"},
+		"a misconception on a lost page": {func(g *Guide) { g.Misconceptions[0].Pages = []string{"nowhere"} }, `stands on "nowhere", which is no page`},
+		"a misconception of no release":  {func(g *Guide) { g.Misconceptions[0].Since = "3.11" }, `misconception fifteen-stages: release "3.11" is not known`},
+		"a port without number":          {func(g *Guide) { g.Ports[0].Number = "" }, `port "" needs a number, and a machine in on`},
+		"a port nowhere":                 {func(g *Guide) { g.Ports[0].On = nil }, `port "6443" needs a number, and a machine in on`},
+		"a port on a lost machine":       {func(g *Guide) { g.Ports[0].On = []string{"toaster"} }, `port 6443 is open on "toaster", which is none of bootstrap, master, worker`},
+		"a port without reason":          {func(g *Guide) { g.Ports[0].Why = "" }, "port 6443 has an empty text"},
+		"a port reached elsewhere":       {func(g *Guide) { g.Ports[0].Reached["worker"] = Reach{"always", []string{"master"}} }, `port 6443 is reached on "worker", where it is not open`},
+		"a port with no sign":            {func(g *Guide) { g.Ports[0].Reached["master"] = Reach{"sometimes", []string{"master"}} }, `port 6443 on master is open while "sometimes", which is no sign`},
+		"a port that nothing reaches":    {func(g *Guide) { g.Ports[0].Reached["master"] = Reach{"always", nil} }, "port 6443 on master is reached by nothing"},
+		"a port reached by a toaster":    {func(g *Guide) { g.Ports[0].Reached["master"] = Reach{"always", []string{"toaster"}} }, `port 6443 is reached by "toaster", which is no machine`},
+		"a port of no release":           {func(g *Guide) { g.Ports[0].Until = "5" }, `port 6443: release "5" is not known`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, err := LoadGuide(dataFiles(t))
@@ -65,7 +65,7 @@ func TestGuideValidationFindsEachMistake(t *testing.T) {
 }
 
 func TestGuideIsReadStrictly(t *testing.T) {
-	for _, name := range []string{"chapters", "beliefs", "ports"} {
+	for _, name := range []string{"chapters", "misconceptions", "ports"} {
 		files := dataFiles(t)
 		files["guide/"+name+".yaml"] = &fstest.MapFile{Data: []byte("- id: one\n  colour: red\n")}
 		if _, err := LoadGuide(files); err == nil || !strings.Contains(err.Error(), "guide/"+name+".yaml") || !strings.Contains(err.Error(), "colour") {
@@ -74,11 +74,11 @@ func TestGuideIsReadStrictly(t *testing.T) {
 	}
 }
 
-func TestBeliefsAndPortsFollowTheRelease(t *testing.T) {
+func TestMisconceptionsAndPortsFollowTheRelease(t *testing.T) {
 	g := BuiltinGuide()
 	for release, want := range map[string]string{"4.17": "two-nodes-before", "4.18": "two-nodes"} {
 		found := ""
-		for _, b := range g.BeliefsOf("completion", resolved(t, release)) {
+		for _, b := range g.MisconceptionsOf("completion", resolved(t, release)) {
 			if strings.HasPrefix(b.ID, "two-nodes") {
 				found += b.ID
 			}

@@ -43,7 +43,7 @@ const ovnRefusedSince = "4.19"
 // has it by default.
 const dockerNetwork = "172.17.0.0/16"
 
-// privateNetworks are those whose addresses nobody on the internet has.
+// privateNetworks are those whose addresses are not used on the internet.
 var privateNetworks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"}
 
 // labNetwork is a network of a lab and its place in lab.yaml.

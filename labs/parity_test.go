@@ -305,7 +305,7 @@ func writes(s *script, stage, path string) bool {
 }
 
 // oracle is testdata/bootkube-facts.yaml. Whatever is read from it is noted,
-// so that a key that nobody reads is a problem and not an oversight.
+// so that a key that nothing reads is a problem and not an oversight.
 type oracle struct {
 	root     map[string]any
 	problems []string
@@ -434,7 +434,7 @@ func (r *row) words(keys ...string) {
 	}
 }
 
-// done reports the keys that nobody read.
+// done reports the keys that were not read.
 func (r *row) done() {
 	r.words("since", "until")
 	var left []string
@@ -800,7 +800,7 @@ func swapFirst[T any](list []T)      { list[0], list[1] = list[1], list[0] }
 // notCompared are the fields of a stage that the oracle does not have, because
 // they are words or belong to the lab; all others must be compared.
 var notCompared = map[string]bool{
-	"ID": true, "Script": true, "Arguments": true, "Kind": true, "Places": true, "Aside": true, "Next": true, "Beside": true, "Seconds": true, "Model": true, "Title": true, "Why": true, "Log": true, "Needs": true,
+	"ID": true, "Script": true, "Arguments": true, "Kind": true, "Places": true, "Optional": true, "Next": true, "Parallel": true, "Seconds": true, "Model": true, "Title": true, "Why": true, "Log": true, "Needs": true,
 	"Gates": true, "Steps": true, "Reads": true, "Before": true, "After": true, "Outputs": true, "Invalidates": true, "Checks": true, "Failures": true,
 	"Questions": true, "Exercises": true, "Differs": true, "Links": true, "Source": true,
 }
@@ -917,7 +917,7 @@ func otherText(at, text string) string {
 	return text + "x"
 }
 
-// TestParityRefusesKeysItDoesNotMap puts a key that nobody knows into each
+// TestParityRefusesKeysItDoesNotMap puts an unknown key into each
 // mapping of the oracle in turn.
 func TestParityRefusesKeysItDoesNotMap(t *testing.T) {
 	o := loadOracle(t)

@@ -130,7 +130,7 @@ func (p *Plan) ImageVariable(payload string) string {
 }
 
 // Writer is the stage that has a file among its outputs, the last one before
-// the given stage, and one that stands aside only where no other does; nil when
+// the given stage, and an optional one only where no other does; nil when
 // no stage does.
 func (p *Plan) Writer(file string, before *Stage) *Stage {
 	var writer *Stage
@@ -138,7 +138,7 @@ func (p *Plan) Writer(file string, before *Stage) *Stage {
 		if s == before {
 			break
 		}
-		if s.writes(file) && (writer == nil || !s.Aside) {
+		if s.writes(file) && (writer == nil || !s.Optional) {
 			writer = s
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Problem is one thing that is wrong in a YAML file, told so that its author
-// can mend it without a second tool.
+// can fix it without a second tool.
 type Problem struct {
 	File    string // path as the user gave it
 	Line    int    // 1-based line in File; 0 when the file as a whole is meant

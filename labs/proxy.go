@@ -128,7 +128,7 @@ func isPort(text string) bool {
 }
 
 // validateProxyPlace refuses a proxy that has its address inside the cluster,
-// where nobody outside of it can be reached.
+// where nothing outside of it can be reached.
 func (l *loading) validateProxyPlace(path, host string) {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -28,7 +28,7 @@ type Stage struct {
 	Kind string `yaml:"kind"`
 	Span `yaml:",inline"`
 	When Condition `yaml:"when"`
-	// Places lists where the script makes sense. Empty is rehearsal and lab.
+	// Places lists where the script makes sense. Empty is local run and lab.
 	Places []Place `yaml:"places"`
 
 	// Seconds is how long the stage usually takes once its images are there,
@@ -39,13 +39,13 @@ type Stage struct {
 	// in the same place.
 	Next []Onward `yaml:"next"`
 
-	// Aside: the stages that follow do not need this one.
-	Aside bool `yaml:"aside"`
+	// Optional: the stages that follow do not need this one.
+	Optional bool `yaml:"optional"`
 
-	// Beside: the script runs in a second terminal while another stage is at
-	// work. It takes a lock of its own, leaves no marker, and keeps its records
+	// Parallel: the script runs in a second terminal while another stage is
+	// running. It takes a lock of its own, leaves no marker, and keeps its records
 	// apart, since bootkube.sh has one stage open at a time.
-	Beside bool `yaml:"beside"`
+	Parallel bool `yaml:"parallel"`
 
 	// Model is what the script does by hand and what Differs compares it with,
 	// bootkube.sh where it is empty.
@@ -84,7 +84,7 @@ type Stage struct {
 	// SkipIf is a marker that makes bootkube.sh leave the stage out, or, for a
 	// stage of the lab's own, says that another has made the same results.
 	SkipIf string `yaml:"skipIf"`
-	// Invalidates are the stages whose results a repetition of this one spoils.
+	// Invalidates are the stages whose results a repetition of this one invalidates.
 	Invalidates []Invalidation `yaml:"invalidates"`
 
 	Checks    []Check      `yaml:"checks"`
@@ -99,10 +99,10 @@ type Stage struct {
 
 // Kinds are the kinds of stages: prepare makes or fetches what bootkube finds
 // ready, copy moves files, render runs an operator's container, wait watches,
-// start runs cluster-bootstrap, patch changes an object, check observes, brake
+// start runs cluster-bootstrap, patch changes an object, check observes, hold
 // hands over between a person and bootkube.sh, remove takes away what has done
 // its work.
-var Kinds = []string{"prepare", "copy", "render", "wait", "start", "patch", "check", "brake", "remove"}
+var Kinds = []string{"prepare", "copy", "render", "wait", "start", "patch", "check", "hold", "remove"}
 
 // Onward is what follows a stage, in words.
 type Onward struct {
@@ -115,12 +115,12 @@ type Onward struct {
 type Place string
 
 const (
-	// Rehearsal is the workstation, as any user, inside out/work.
-	Rehearsal Place = "rehearsal"
+	// Local is the workstation, as any user, inside out/work.
+	Local Place = "local"
 	// OnNode is the bootstrap node, as root, in /opt/openshift.
 	OnNode Place = "lab"
 	// Workstation is the workstation too, but about the lab's machines and its
-	// cluster; the scripts stand beside those of the rehearsal and share its
+	// cluster; the scripts stand beside those of the local run and share its
 	// directories.
 	Workstation Place = "workstation"
 )
@@ -258,7 +258,7 @@ type Marker struct {
 	Span `yaml:",inline"`
 }
 
-// Invalidation says what a repetition spoils, and why.
+// Invalidation says what a repetition invalidates, and why.
 type Invalidation struct {
 	Stage string `yaml:"stage"`
 	Span  `yaml:",inline"`
@@ -315,7 +315,7 @@ type Failure struct {
 	ID      string `yaml:"id"`
 	Message string `yaml:"message"` // as the component prints it
 	Cause   string `yaml:"cause"`
-	Mend    string `yaml:"mend"`
+	Fix     string `yaml:"fix"`
 	Span    `yaml:",inline"`
 	Source  string `yaml:"source"`
 }
@@ -355,7 +355,7 @@ type Link struct {
 	URL   string `yaml:"url"`
 }
 
-// AsksCluster says whether the script asks a cluster at work, and so has what
+// AsksCluster says whether the script asks a running cluster, and so has what
 // cluster-lib.sh offers.
 func (s *Stage) AsksCluster() bool {
 	return s.Kind == "wait" || s.Kind == "start" || slices.Contains(s.Needs, "oc")
@@ -397,7 +397,7 @@ func (s *Stage) Marker() string {
 	switch {
 	case len(s.Markers) > 0:
 		return s.Markers[0].File
-	case s.Beside || s.Kind == "wait" || s.Kind == "brake" || s.Kind == "check":
+	case s.Parallel || s.Kind == "wait" || s.Kind == "hold" || s.Kind == "check":
 		return ""
 	}
 	return s.ID + ".done"

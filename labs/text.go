@@ -11,7 +11,7 @@ import (
 // textFields are the YAML keys whose values are read by people and so can be
 // had in another language.
 var textFields = map[string]bool{"title": true, "why": true, "expect": true, "hint": true, "cause": true,
-	"mend": true, "ask": true, "answer": true, "do": true, "putRight": true, "what": true, "text": true}
+	"fix": true, "ask": true, "answer": true, "do": true, "putRight": true, "what": true, "text": true}
 
 // optionalTexts may be left out; an empty one is no text.
 var optionalTexts = map[string]bool{"why": true, "putRight": true}

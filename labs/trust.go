@@ -10,12 +10,12 @@ import (
 )
 
 // TrustPolicies say when the additional CA counts for what runs in the cluster:
-// with a proxy only, or always. Nodes believe it in any case.
+// with a proxy only, or always. Nodes trust it in any case.
 // Source: openshift/installer pkg/types, PolicyType.
 var TrustPolicies = []string{"Proxyonly", "Always"}
 
 // TrustsBundle says whether the Proxy object names the additional CA, by which
-// operators come to believe it.
+// operators come to trust it.
 func (l *Lab) TrustsBundle() bool {
 	return l.AdditionalTrustBundle != "" && (l.Proxy.Set() || l.AdditionalTrustBundlePolicy == "Always")
 }
@@ -77,7 +77,7 @@ func (l *loading) validateCertificates(path string, data []byte) {
 			l.report(p)
 			return
 		case certificate.Version < 3 || !certificate.IsCA:
-			l.report(Problem{Path: path, Warning: true, Message: fmt.Sprintf("certificate %d of the file is not that of a CA", n), Hint: "name the CA that signed it; a server's own certificate makes only itself believed, if at all"})
+			l.report(Problem{Path: path, Warning: true, Message: fmt.Sprintf("certificate %d of the file is not that of a CA", n), Hint: "name the CA that signed it; a server's own certificate makes clients trust only itself, if at all"})
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestValidateTrustBundle(t *testing.T) {
 			minimal + "additionalTrustBundle: server.pem\n",
 			`lab.yaml:4: warning: additionalTrustBundle: certificate 1 of the file is not that of a CA
      4 | additionalTrustBundle: server.pem
-  hint: name the CA that signed it; a server's own certificate makes only itself believed, if at all`,
+  hint: name the CA that signed it; a server's own certificate makes clients trust only itself, if at all`,
 		},
 		{
 			"a private key is refused and not shown",

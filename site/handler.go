@@ -20,7 +20,7 @@ import (
 
 // Live is what a served site knows beyond its files. Every part may be left out.
 type Live struct {
-	// Rebuild gives the site anew when its source has changed, and nil when not.
+	// Rebuild gives a new site when its source has changed, and nil when not.
 	Rebuild func() (*Site, error)
 	// Report is told once of each error that Rebuild returns; the site before it
 	// stays.

@@ -72,7 +72,7 @@ func (d document) Pictures() bool { return d.Page == nil || d.Page.pictures }
 // Current says whether a page is the one that is shown.
 func (d document) Current(p *page) bool { return p == d.Page }
 
-// State is how far the lab is with a page's stage; empty where nobody asked.
+// State is how far the lab is with a page's stage; empty where it was not asked.
 func (d document) State(p *page) State { return d.view.states[p.ID] }
 
 // Clock is what will end next, on pages that are live.

@@ -47,12 +47,12 @@ var (
 
 // noteTitles are the kinds of notes: GitHub's, and one of our own.
 var noteTitles = map[string]string{
-	"NOTE":      "Note",
-	"TIP":       "Tip",
-	"IMPORTANT": "Important",
-	"WARNING":   "Warning",
-	"CAUTION":   "Caution",
-	"BELIEF":    "A common belief",
+	"NOTE":          "Note",
+	"TIP":           "Tip",
+	"IMPORTANT":     "Important",
+	"WARNING":       "Warning",
+	"CAUTION":       "Caution",
+	"MISCONCEPTION": "A common misconception",
 }
 
 var noteLine = regexp.MustCompile(`^\[!([A-Z]+)\]\s*$`)

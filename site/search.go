@@ -23,7 +23,7 @@ import (
 const (
 	// A word in more than this share of the sections finds nothing.
 	commonShare = 0.4
-	// What is longer is a digest or a key, and nobody types it.
+	// What is longer is a digest or a key, and no one types it.
 	longestWord = 32
 )
 

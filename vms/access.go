@@ -26,7 +26,7 @@ const (
 )
 
 // hostKey is the file with a machine's own key, which it gets through Ignition:
-// so the first login already knows whom it talks to.
+// so the first login already knows the machine's key.
 func hostKey(machine string) string { return "host_" + machine }
 
 // MakeAccess makes the keys that are not there yet, and writes ssh_config and

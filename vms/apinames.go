@@ -105,7 +105,7 @@ func (p *Provisioner) LeadAPI(toBootstrap bool) error {
 			return err
 		}
 		if gone {
-			return &Problem{Message: "the bootstrap was removed, and nobody would answer", Hint: "leave the names with the masters"}
+			return &Problem{Message: "the bootstrap was removed, and nothing would answer", Hint: "leave the names with the masters"}
 		}
 	}
 	if len(to) == 0 {
@@ -122,7 +122,7 @@ func (p *Provisioner) leadTo(to []Machine) error {
 		return err
 	}
 	if at, err := p.network().look(); err != nil || at == halfMade {
-		return cmp.Or[error](err, &Problem{Message: "the network of the lab was made as an earlier lab.yaml wanted it", Hint: "make it anew: " + p.upAgain()})
+		return cmp.Or[error](err, &Problem{Message: "the network of the lab was made as an earlier lab.yaml wanted it", Hint: "recreate it: " + p.upAgain()})
 	}
 	have, err := p.apiIn(state.XML)
 	if err != nil {
@@ -180,7 +180,7 @@ func (p *Provisioner) changeAPI(change func(network, xml string) error, network 
 	return nil
 }
 
-// passBootstrap leads the names of a network that was made anew past a bootstrap
+// passBootstrap leads the names of a network that was recreated past a bootstrap
 // that has done its work.
 func (p *Provisioner) passBootstrap() error {
 	gone, err := p.BootstrapGone()

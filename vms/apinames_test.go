@@ -177,7 +177,7 @@ func TestNetworksWithoutBalancer(t *testing.T) {
 			t.Errorf("%s is not as it was (%v); read the difference, and accept it with: go test ./vms -update", file, err)
 		}
 		if strings.Contains(text, "/"+lab.Machines.Gateway+`"`) || strings.Count(text, lab.Machines.Gateway+`"`) != 1 {
-			t.Errorf("%s: a name leads to the gateway, where nobody listens:\n%s", name, text)
+			t.Errorf("%s: a name leads to the gateway, where nothing listens:\n%s", name, text)
 		}
 	}
 }
@@ -306,8 +306,8 @@ func TestNamesAreNotLedWhereNobodyAnswers(t *testing.T) {
 	}
 }
 
-// A network that is made anew after the bootstrap has gone must not lead there.
-func TestANewNetworkLeadsPastABootstrapThatIsGone(t *testing.T) {
+// A network that is recreated after the bootstrap has gone must not lead there.
+func TestARecreatedNetworkLeadsPastABootstrapThatIsGone(t *testing.T) {
 	host := newNameServer()
 	p := unbalanced(t, "ha", host)
 	host.domains = []DomainState{p.machineIs("master-1")}
@@ -382,7 +382,7 @@ func TestALabStaysAsItWasMade(t *testing.T) {
 		t.Error("what an interrupted up was told is lost")
 	}
 	if err := p.ChooseBalancer(&no); err != nil || p.NoBalancer {
-		t.Errorf("nothing is made, so it may be chosen anew: %v", err)
+		t.Errorf("nothing is made, so it may be chosen again: %v", err)
 	}
 	host.makeNetwork(t, p)
 	if err := p.ChooseBalancer(&yes); err == nil || !strings.Contains(err.Error(), "was made with a load balancer") {

@@ -63,7 +63,7 @@ func parseServers(table string) ([]Server, error) {
 
 // ServeBootstrap puts the bootstrap into the load balancer or takes it out, as
 // remove-bootstrap.sh does: open connections may end by themselves. HAProxy
-// forgets it when it is started anew.
+// forgets it when it is restarted.
 func (p *Provisioner) ServeBootstrap(serve bool) error {
 	state := "maint"
 	if serve {
@@ -83,7 +83,7 @@ func (p *Provisioner) ServeBootstrap(serve bool) error {
 }
 
 // BalancerRuns says whether the lab's load balancer is there. It is a process of
-// the host, so nobody starts it again when the host has booted.
+// the host, so nothing starts it again when the host has booted.
 func (p *Provisioner) BalancerRuns() bool { return p.balancerPID() != 0 }
 
 func (p *Provisioner) askBalancer(order string) (string, error) {

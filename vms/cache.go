@@ -73,7 +73,7 @@ func (c *Cache) take() error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return &Problem{Message: "another bootlab vms image is at work in " + c.Dir, Hint: "wait until it ends"}
+			return &Problem{Message: "another bootlab vms image is running in " + c.Dir, Hint: "wait until it ends"}
 		}
 		return err
 	}
@@ -155,7 +155,7 @@ func (c *Cache) read(hash string) (Fetched, error) {
 	return f, nil
 }
 
-// unpack makes an image of a packed one, and believes it only by its hash. The
+// unpack makes an image of a packed one, and trusts it only by its hash. The
 // bound is for metadata that was made to fill a disk.
 func (c *Cache) unpack(ctx context.Context, a Artifact, packed string) (image Image, err error) {
 	in, err := os.Open(packed)

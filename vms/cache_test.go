@@ -180,7 +180,7 @@ func TestAnImageIsFetchedOnceAndChecked(t *testing.T) {
 	if err != nil || len(o.asked()) != 1 || fmt.Sprint(again.Labs) != "[/lab/one /lab/two]" {
 		t.Errorf("%+v, %v, %d requests", again, err, len(o.asked()))
 	}
-	// A damaged image is fetched anew.
+	// A damaged image is fetched again.
 	if err := os.WriteFile(f.File, image[:len(image)/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestTwoCannotFetchAtOnce(t *testing.T) {
 	}
 	defer c.release()
 	other := &Cache{Dir: c.Dir}
-	if _, err := other.Fetch(context.Background(), Artifact{}, ""); err == nil || !strings.Contains(err.Error(), "at work") {
+	if _, err := other.Fetch(context.Background(), Artifact{}, ""); err == nil || !strings.Contains(err.Error(), "is running") {
 		t.Error(err)
 	}
 }
@@ -401,7 +401,7 @@ func TestAKilledFetchGoesOn(t *testing.T) {
 	if words := strings.Fields(os.Getenv(fetchHere)); len(words) == 4 {
 		c := &Cache{Dir: words[0], Client: http.DefaultClient, Most: 1 << 30, Patience: time.Minute, Rest: time.Hour, Told: func(string, int64, int64) {}}
 		_, err := c.Fetch(context.Background(), Artifact{URL: words[1], SHA256: words[2], Unpacked: words[3]}, "")
-		t.Fatal("nobody killed it:", err)
+		t.Fatal("it was not killed:", err)
 	}
 	image, packed := packedImage(t, 8)
 	o := &origin{data: packed, etag: `"1"`, cut: 1, after: 400_000, stall: true}

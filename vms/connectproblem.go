@@ -4,11 +4,11 @@ import "strings"
 
 // connectProblem says what is usually behind a refused connection.
 func connectProblem(uri string, err error) error {
-	p := &Problem{Message: "cannot connect to libvirt at " + uri, Err: err, Hint: "is libvirtd at work? systemctl status libvirtd virtqemud"}
+	p := &Problem{Message: "cannot connect to libvirt at " + uri, Err: err, Hint: "is libvirtd running? systemctl status libvirtd virtqemud"}
 	switch text := err.Error(); {
 	case strings.Contains(text, "Failed to open libvirt.so"):
 		p.Hint = "install libvirt: apt-get install libvirt-daemon-system qemu-system-x86, or dnf install libvirt qemu-kvm"
-	// Without the group polkit is asked, and where nobody can answer for it that
+	// Without the group polkit is asked, and where no one can answer for it that
 	// fails too.
 	case strings.Contains(text, "authentication unavailable"), strings.Contains(text, "authentication failed"), strings.Contains(text, "Permission denied"),
 		strings.Contains(text, "access denied"), strings.Contains(text, "system bus connection"):

@@ -196,7 +196,7 @@ func (d *download) refused(r *http.Response) error {
 	return &Problem{Message: d.a.URL + ": " + r.Status, Hint: "open it in a browser; --url names another place"}
 }
 
-// begin starts anew with the file that the server has now.
+// begin starts over with the file that the server has now.
 func (d *download) begin(r *http.Response) (remoteVersion, error) {
 	v := remoteVersion{URL: d.a.URL, ETag: r.Header.Get("ETag"), LastModified: r.Header.Get("Last-Modified"), Length: r.ContentLength}
 	if v.Length > d.c.Most {

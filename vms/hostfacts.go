@@ -53,7 +53,7 @@ type Facts struct {
 	MayBindLow     bool
 	Socket         string // path of the load balancer's
 	FirewallCloses []int  // ports, as far as firewalld says
-	Firewall       bool   // firewalld is at work
+	Firewall       bool   // firewalld is running
 	APIAddress     string // what the host takes api for; empty: unknown
 	SSHKeygen      bool
 

@@ -26,7 +26,7 @@ func TestIgnitionIsReadFromTheSerialLog(t *testing.T) {
 		"just begun":             {firstBootLine, "under way", ""},
 		"a stage is done":        {firstBootLine + fetchedLine, "under way", ""},
 		"without network":        {firstBootLine + offlineLine, "under way", ""},
-		"nobody trusts":          {firstBootLine + fetchedLine + refusedLine + attemptLine, "under way", "certificate signed by unknown authority"},
+		"no one trusts":          {firstBootLine + fetchedLine + refusedLine + attemptLine, "under way", "certificate signed by unknown authority"},
 		"all stages":             {firstBootLine + fetchedLine + filesLine, "done", ""},
 		"all after a while":      {firstBootLine + refusedLine + filesLine, "done", ""},
 		"CoreOS says so":         {firstBootLine + coreOSRan, "done", ""},

@@ -145,6 +145,6 @@ func TestALabRemembersItsImageAndSeesThatItChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := RememberedImage(state); err == nil {
-		t.Error("half a file is believed")
+		t.Error("half a file is trusted")
 	}
 }

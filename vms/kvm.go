@@ -172,7 +172,7 @@ func probeDomain(volume string, run Accelerator) *libvirtxml.Domain {
 		Features:   &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{}, APIC: &libvirtxml.DomainFeatureAPIC{}},
 		CPU:        cpu,
 		OnPoweroff: "destroy",
-		// A machine that falls over starts anew, and so never counts as one that
+		// A machine that falls over restarts, and so never counts as one that
 		// switched itself off.
 		OnReboot: "restart",
 		OnCrash:  "preserve",

@@ -108,7 +108,7 @@ func probing(t *testing.T, host Host) *Provisioner {
 	return p
 }
 
-func TestKVMIsBelievedOnlyWhenAProbeEndsByItself(t *testing.T) {
+func TestKVMIsTrustedOnlyWhenAProbeEndsByItself(t *testing.T) {
 	for name, c := range map[string]struct {
 		host   *storage
 		works  bool

@@ -40,7 +40,7 @@ func Network(lab *labs.Lab, owner Owner) *libvirtxml.Network {
 // NetworkWithoutBalancer is the network of a lab that has no load balancer: api
 // and api-int lead to the bootstrap, until they are led elsewhere, and *.apps to
 // the nodes with routers. Several addresses of a name are answered in turn, and
-// nobody looks whether one of them serves.
+// nothing checks whether one of them serves.
 //
 // libvirt changes records of a network that is active, but no options of its
 // dnsmasq, and it allows one record for an address. So what never changes, the

@@ -113,7 +113,7 @@ func (p *Provisioner) Stop(ctx context.Context, m Machine, patience time.Duratio
 	return true, p.Host.DestroyDomain(name)
 }
 
-// Reboot asks the machine to start anew.
+// Reboot asks the machine to restart.
 func (p *Provisioner) Reboot(m Machine) error {
 	state, err := p.mine(m)
 	if err != nil {

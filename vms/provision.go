@@ -296,7 +296,7 @@ func (p *Provisioner) ownPool() Thing {
 			if err != nil {
 				return err
 			}
-			// Without the mark nobody would know any more whose the rest is.
+			// Without the mark it would not be known any more whose the rest is.
 			for _, volume := range state.Volumes {
 				if volume != ownerVolume {
 					return &Problem{Message: fmt.Sprintf("%s holds %s", state.Dir, volume), Hint: "move it away"}
@@ -364,7 +364,7 @@ func (p *Provisioner) network() Thing {
 		},
 		start: func() error { return p.Host.StartNetwork(name) },
 		remove: func() error {
-			if err := p.nobodyElseOn(name); err != nil {
+			if err := p.noOtherMachineOn(name); err != nil {
 				return err
 			}
 			return p.Host.RemoveNetwork(name)
@@ -372,9 +372,9 @@ func (p *Provisioner) network() Thing {
 	}
 }
 
-// nobodyElseOn refuses to take a network from under a machine that is not the
+// noOtherMachineOn refuses to take a network from under a machine that is not the
 // lab's: it would stay cut off, also from a new network of that name.
-func (p *Provisioner) nobodyElseOn(network string) error {
+func (p *Provisioner) noOtherMachineOn(network string) error {
 	domains, err := p.Host.Domains()
 	if err != nil {
 		return err

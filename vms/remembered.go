@@ -15,7 +15,7 @@ const imageFile = "image.json"
 func RememberImage(s *State, image Image) error { return s.remember(imageFile, image) }
 
 // RememberedImage is the image that was fetched for the lab, or that it was
-// made with; there is false when nobody chose one yet.
+// made with; there is false when none was chosen yet.
 func RememberedImage(s *State) (image Image, there bool, err error) {
 	there, err = s.recall(imageFile, &image)
 	return image, there, err

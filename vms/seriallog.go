@@ -132,7 +132,7 @@ type follower struct {
 }
 
 // copy writes the lines that are there; the last one without its end only when
-// nobody waits for it.
+// nothing waits for it.
 func (f *follower) copy(w io.Writer, wait bool) error {
 	for {
 		line, err := f.reader.ReadString('\n')

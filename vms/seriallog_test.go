@@ -89,7 +89,7 @@ func TestIgnitionIsFoundInALogThatWasPutAway(t *testing.T) {
 		"in the middle":       {[]string{firstBootLine + fetchedLine, filesLine + noise}, "done", ""},
 		"within a line":       {[]string{firstBootLine + filesLine[:50], filesLine[50:]}, "done", ""},
 		"failed":              {[]string{firstBootLine + badHashLine + failedLine, emergencyLine + noise}, "failed", "hash verification failed"},
-		"made anew since":     {[]string{firstBootLine + filesLine + noise, noise + firstBootLine + fetchedLine}, "under way", ""},
+		"recreated since":     {[]string{firstBootLine + filesLine + noise, noise + firstBootLine + fetchedLine}, "under way", ""},
 		"older than is kept":  {[]string{noise, noise, noise, noise}, "-", ""},
 	} {
 		log := filepath.Join(t.TempDir(), "serial.log")

@@ -68,7 +68,7 @@ func (p *Provisioner) Revert(name string, machines []Machine, told func(Machine)
 		told(m)
 		if err := p.Host.RevertToSnapshot(p.Lab.DomainName(m.Name), name); err != nil {
 			return &Problem{Message: fmt.Sprintf("%s could not be reverted; reverted are %s, not yet %s, and all that run stand still", m.Name, namesOf(machines[:i]), namesOf(machines[i:])),
-				Err: err, Hint: "mend that and revert again; bootlab vms start goes on with what is paused"}
+				Err: err, Hint: "fix that and revert again; bootlab vms start goes on with what is paused"}
 		}
 	}
 	// One that ran when the snapshot was taken was held then, and is so again.

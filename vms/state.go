@@ -12,7 +12,7 @@ import (
 
 // State is the directory that holds what a lab's machines need on the host
 // beside libvirt: keys, configuration of ssh and of the load balancer, the
-// journal. It is work/vms below the output directory, for nobody else's eyes.
+// journal. It is work/vms below the output directory, for no one else to read.
 type State struct {
 	dir  string
 	lock *os.File
@@ -25,7 +25,7 @@ const stateDir = "work/vms"
 const maxSocket = 107
 
 // OpenState makes the directory and locks it. A second command on the same lab
-// is refused while one is at work; what only looks passes readOnly.
+// is refused while one is running; what only looks passes readOnly.
 func OpenState(out string, readOnly bool) (*State, error) {
 	out, err := realPath(out)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *State) take() error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return &Problem{Message: "another bootlab vms is at work on this lab", Hint: "wait until it ends"}
+			return &Problem{Message: "another bootlab vms is running on this lab", Hint: "wait until it ends"}
 		}
 		return err
 	}

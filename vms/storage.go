@@ -52,7 +52,7 @@ func BaseImage(base Image) *libvirtxml.StorageVolume {
 }
 
 // IgnitionFile is a volume for an Ignition file. It holds keys and the pull
-// secret, so nobody but its owner may read it.
+// secret, so only its owner may read it.
 func IgnitionFile(lab *labs.Lab, m Machine) *libvirtxml.StorageVolume {
 	return privateFile(IgnitionVolume(lab, m.Name))
 }

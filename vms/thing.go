@@ -17,7 +17,7 @@ const (
 )
 
 // Thing is one object that up makes and down takes away. The host is asked each
-// time how it stands; nothing is believed that was written down earlier. So up
+// time how it stands; nothing is trusted that was written down earlier. So up
 // and down go on wherever an earlier one was killed.
 type Thing struct {
 	Kind, Name string

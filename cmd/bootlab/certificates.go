@@ -19,7 +19,7 @@ import (
 // certificatesReport is what --output json writes. New keys may be added.
 type certificatesReport struct {
 	Lab          string               `json:"lab"`
-	Place        string               `json:"place"` // rehearsal or lab
+	Place        string               `json:"place"` // local or lab
 	Now          time.Time            `json:"now"`   // of the machine that asks
 	Certificates []clockedCertificate `json:"certificates"`
 
@@ -99,13 +99,13 @@ func runCertificates(ctx context.Context, io streams, lab string, place *where, 
 	return errors.Join(err, missing)
 }
 
-// collectCertificates reads those of the lab where it is at work. missing says
+// collectCertificates reads those of the lab where it is running. missing says
 // why they are not all.
 func collectCertificates(ctx context.Context, plan *labs.Plan, places *host.Places) (all []host.Certificate, missing, err error) {
 	evidence := labs.BuiltinDiagnosis().Find("certificates")
 	for _, f := range places.Collect(ctx, plan.Lab, []*labs.Evidence{evidence}, nil) {
 		if !f.Had {
-			return nil, nil, &hintError{fmt.Errorf("the certificates cannot be read: %s", check.Plain(f.Problem)), "--rehearsal shows those of the workstation"}
+			return nil, nil, &hintError{fmt.Errorf("the certificates cannot be read: %s", check.Plain(f.Problem)), "--local shows those of the workstation"}
 		}
 		return host.ParseCertificates(f.Text), partly(f), nil
 	}
@@ -130,8 +130,8 @@ func partly(f host.Found) error {
 func newCertificatesReport(plan *labs.Plan, places *host.Places, all []host.Certificate, now time.Time) *certificatesReport {
 	r := &certificatesReport{Lab: plan.Lab.Metadata.Name, Place: "lab", Now: now.Truncate(time.Second),
 		Certificates: []clockedCertificate{}, endings: host.Clock(all, now)}
-	if places.Rehearsal {
-		r.Place = "rehearsal"
+	if places.Local {
+		r.Place = "local"
 	}
 	leaf := map[string]string{} // the first certificate of each file
 	for _, c := range all {
@@ -239,7 +239,7 @@ func (r *certificatesReport) warning(e host.Ending) string {
 		return fmt.Sprintf("warning: %s cannot be used yet: the clock of this machine, or of the one that made them, is wrong\n", what)
 	case e.Level != host.HasEnded:
 		return fmt.Sprintf("warning: %s will end in %s\n", what, left(e.At.Sub(r.Now)))
-	case e.Day && r.Place == "rehearsal":
+	case e.Day && r.Place == "local":
 		what += ", of those that make-pki.sh --renew makes again,"
 	case e.Day:
 		what += ", of those that a bootstrap node has from new Ignition files only,"

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// putCertificates writes certificates into one file of a rehearsal, each with a
+// putCertificates writes certificates into one file of a local run, each with a
 // common name and what is left of its life; all live a day.
 func putCertificates(t *testing.T, lab, name string, left ...time.Duration) {
 	t.Helper()
@@ -79,7 +79,7 @@ func TestACertificateThatHasEndedIsFound(t *testing.T) {
 			Also             []string
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &report); err != nil || status != exitFound || report.Place != "rehearsal" || len(report.Certificates) != 2 {
+	if err := json.Unmarshal([]byte(out), &report); err != nil || status != exitFound || report.Place != "local" || len(report.Certificates) != 2 {
 		t.Fatalf("status %d, %v: %s", status, err, out)
 	}
 	ended, other := report.Certificates[0], report.Certificates[1]

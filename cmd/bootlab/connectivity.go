@@ -45,7 +45,7 @@ to be open is not.`,
 			if err != nil {
 				return vmsError(err)
 			}
-			if places.Rehearsal {
+			if places.Local {
 				return &hintError{errors.New("this lab has no machines to ask from"), "bootlab vms up makes them"}
 			}
 			ctx, stop := untilInterrupted(c)
@@ -55,7 +55,7 @@ to be open is not.`,
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case !report.Asked():
-				return &hintError{fmt.Errorf("nobody could be asked: %s", reasons(report)), "bootlab vms status says which machines run"}
+				return &hintError{fmt.Errorf("no machine could be asked: %s", reasons(report)), "bootlab vms status says which machines run"}
 			case format == "json":
 				err = writeJSON(io.out, report)
 			default:
@@ -72,7 +72,7 @@ to be open is not.`,
 	return c
 }
 
-// isAsker refuses names of nobody who can be asked.
+// isAsker refuses names of machines that cannot be asked.
 func isAsker(lab *labs.Lab, name string) error {
 	names := []string{labs.AskerWorkstation, lab.Machines.Bootstrap.Name}
 	for _, m := range lab.Machines.Masters {
@@ -116,7 +116,7 @@ func printPaths(w stdio.Writer, r *connectivity.Report) {
 		fmt.Fprintln(w, "\nAll that has to be open now is open.")
 		return
 	}
-	fmt.Fprintf(w, "\n%d of %d ways that have to be open now are not. refused: nobody listens there; no answer: a firewall, or no such machine; closed at once: the load balancer has nobody to give it to.\n", broken, expected(r))
+	fmt.Fprintf(w, "\n%d of %d ways that have to be open now are not. refused: nothing listens there; no answer: a firewall, or no such machine; closed at once: the load balancer has no backend for it.\n", broken, expected(r))
 }
 
 // reasons are those for which machines could not be asked.

@@ -17,7 +17,7 @@ func TestConnectivityWantsMachinesAndRightWords(t *testing.T) {
 		says   string
 	}{
 		{[]string{dir}, exitFailed, "no machines to ask from"},
-		{[]string{dir, "--from-node", "nobody"}, exitUsage, "workstation bootstrap"},
+		{[]string{dir, "--from-node", "no-machine"}, exitUsage, "workstation bootstrap"},
 		{[]string{dir, "--output", "xml"}, exitUsage, "none of text, json"},
 		{[]string{}, exitUsage, "usage:"},
 	} {
@@ -28,7 +28,7 @@ func TestConnectivityWantsMachinesAndRightWords(t *testing.T) {
 	}
 }
 
-// Nobody who could be asked is no good news.
+// No machine that could be asked is no good news.
 func TestConnectivityFailsWhenNobodyCanBeAsked(t *testing.T) {
 	dir := newLab(t)
 	file := filepath.Join(dir, "out", "work", "vms", "ssh_config")
@@ -39,7 +39,7 @@ func TestConnectivityFailsWhenNobodyCanBeAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr, status := bootlab("connectivity", dir, "--from-node", "bootstrap")
-	if status != exitFailed || !strings.Contains(stderr, "nobody could be asked") || !strings.Contains(stderr, "bootstrap:") {
+	if status != exitFailed || !strings.Contains(stderr, "no machine could be asked") || !strings.Contains(stderr, "bootstrap:") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }

@@ -35,8 +35,8 @@ is proven, or something is wrong for a cause that is not known.`,
 			if format != "text" && format != "json" {
 				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
 			}
-			if from != "" && place.rehearsal {
-				return &usageError{&hintError{fmt.Errorf("--from and --rehearsal exclude each other"), "a bundle knows whether it is of a rehearsal"}}
+			if from != "" && place.local {
+				return &usageError{&hintError{fmt.Errorf("--from and --local exclude each other"), "a bundle knows whether it is of a local run"}}
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -69,11 +69,11 @@ is proven, or something is wrong for a cause that is not known.`,
 func judged(ctx context.Context, io streams, plan *labs.Plan, place *where, from string) (*diagnose.Report, error) {
 	d := labs.BuiltinDiagnosis().For(plan)
 	if from != "" {
-		found, rehearsal, err := foundIn(ctx, io, from, d, plan.Lab)
+		found, local, err := foundIn(ctx, io, from, d, plan.Lab)
 		if err != nil {
 			return nil, err
 		}
-		return diagnose.Walk(d, plan.Lab, rehearsal, found)
+		return diagnose.Walk(d, plan.Lab, local, found)
 	}
 	places, err := place.places(plan.Lab)
 	if err != nil {
@@ -83,12 +83,12 @@ func judged(ctx context.Context, io streams, plan *labs.Plan, place *where, from
 	if ctx.Err() != nil {
 		return nil, errInterrupted
 	}
-	return diagnose.Walk(d, plan.Lab, places.Rehearsal, found)
+	return diagnose.Walk(d, plan.Lab, places.Local, found)
 }
 
 // foundIn is the evidence that a bundle keeps. What is wrong with the bundle is
 // told, and does not keep it from being judged.
-func foundIn(ctx context.Context, io streams, file string, d *labs.Diagnosis, lab *labs.Lab) (_ []host.Found, rehearsal bool, _ error) {
+func foundIn(ctx context.Context, io streams, file string, d *labs.Diagnosis, lab *labs.Lab) (_ []host.Found, local bool, _ error) {
 	bundle, err := host.OpenBundle(ctx, file)
 	if ctx.Err() != nil {
 		return nil, false, errInterrupted
@@ -107,7 +107,7 @@ func foundIn(ctx context.Context, io streams, file string, d *labs.Diagnosis, la
 	if bundle.Index != nil && bundle.Index.Lab["domain"] != lab.Domain() {
 		fmt.Fprintf(io.err, "note: the bundle is of the lab %s, not of %s\n", vms.PlainText(bundle.Index.Lab["domain"]), lab.Domain())
 	}
-	return found, bundle.Rehearsal(), nil
+	return found, bundle.Local(), nil
 }
 
 // writeJSON writes a value for other programs.
@@ -154,8 +154,8 @@ func printCause(w stdio.Writer, c *diagnose.Cause) {
 	printExhibits(w, c.Shown)
 	fmt.Fprintln(w, "  see it:")
 	printIndented(w, "    ", c.Command)
-	fmt.Fprintln(w, "  mend it:")
-	printIndented(w, "    ", c.Mend)
+	fmt.Fprintln(w, "  fix it:")
+	printIndented(w, "    ", c.Fix)
 	if c.Page != "" {
 		fmt.Fprintf(w, "  read: bootlab explain %s\n", c.Page)
 	}

@@ -10,7 +10,7 @@ import (
 	"bootlab/labs"
 )
 
-// workLeft puts files into a lab's rehearsal; a marker is a name alone. What the
+// workLeft puts files into a lab's local run; a marker is a name alone. What the
 // machine of the test is like does not count: its podman and df are stand-ins.
 func workLeft(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
@@ -59,14 +59,14 @@ func everyMarker(t *testing.T) map[string]string {
 	}
 	files := map[string]string{recordPlace: stageRecord("release-info", "success", "cco-bootstrap", "success")}
 	for _, s := range plan.Stages {
-		if s.In(labs.Rehearsal) && s.Marker() != "" && !s.Aside {
+		if s.In(labs.Local) && s.Marker() != "" && !s.Optional {
 			files["assets/"+s.Marker()] = ""
 		}
 	}
 	return files
 }
 
-func TestDiagnoseSaysHowARehearsalStands(t *testing.T) {
+func TestDiagnoseSaysHowALocalRunStands(t *testing.T) {
 	failed := map[string]string{
 		recordPlace:                   stageRecord("release-info", "success", "etcd-bootstrap", "failure"),
 		"assets/release-info.done":    "",
@@ -153,7 +153,7 @@ func TestDiagnoseRefusesWhatIsNoBundle(t *testing.T) {
 	if status != exitFailed || strings.Count(stderr, "error:") != 1 || !strings.Contains(stderr, "hint:") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
-	for _, args := range [][]string{{"--output", "yaml"}, {"--from", "x", "--rehearsal"}} {
+	for _, args := range [][]string{{"--output", "yaml"}, {"--from", "x", "--local"}} {
 		if _, stderr, status := bootlab(append([]string{"diagnose", dir}, args...)...); status != exitUsage {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}

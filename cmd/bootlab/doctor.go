@@ -85,16 +85,16 @@ func printDiagnosis(io streams, lab string, findings []vms.Finding, format strin
 		failed = printFindings(io.out, findings, true)
 	}
 	if failed > 0 {
-		return &hintError{fmt.Errorf("%d things stand in the way of bootlab vms up", failed), "mend what is marked failed, and run doctor again"}
+		return &hintError{fmt.Errorf("%d checks failed: bootlab vms up cannot run", failed), "fix what is marked failed, and run doctor again"}
 	}
 	if format == "text" {
-		fmt.Fprintf(io.out, "nothing stands in the way: bootlab vms up %s\n", lab)
+		fmt.Fprintf(io.out, "all checks passed; next: bootlab vms up %s\n", lab)
 	}
 	return nil
 }
 
 // printFindings writes findings and what to do about them, with all also those
-// that are well, and says how many stand in the way.
+// that are well, and says how many failed.
 func printFindings(w stdio.Writer, findings []vms.Finding, all bool) (failed int) {
 	for _, f := range findings {
 		if f.Level == vms.Failed {

@@ -47,7 +47,7 @@ func TestTheDoctorWorksWithoutLibvirtAndSaysSo(t *testing.T) {
 			t.Errorf("status %d, no %q in:\n%s%s", status, want, out, stderr)
 		}
 	}
-	if !strings.Contains(stderr, "stand in the way of bootlab vms up") || !strings.Contains(stderr, "hint: ") {
+	if !strings.Contains(stderr, "checks failed: bootlab vms up cannot run") || !strings.Contains(stderr, "hint: ") {
 		t.Error(stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {

@@ -35,7 +35,7 @@ func (e *explainer) describeSymptom(layer *labs.Layer, s *labs.Symptom) {
 	}
 	e.line("\nIt looks like this: %s\n\n%s\n\nSee it:", unfolded(s.Seen), unfolded(s.Cause))
 	printIndented(&e.text, "  ", s.Command)
-	e.line("\nMend it: %s\n\nLayer %s: %s", unfolded(s.Mend), layer.ID, layer.Ask)
+	e.line("\nFix: %s\n\nLayer %s: %s", unfolded(s.Fix), layer.ID, layer.Ask)
 	if s.Stage != "" {
 		e.line("Stage %s", s.Stage)
 	}

@@ -26,7 +26,7 @@ func TestExplainKnowsWhatDiagnoseNames(t *testing.T) {
 		}
 		for _, s := range layer.Symptoms {
 			out := explained(s.ID)
-			for _, part := range []string{s.ID + ": " + s.Title, unfolded(s.Cause), unfolded(s.Mend), s.Source} {
+			for _, part := range []string{s.ID + ": " + s.Title, unfolded(s.Cause), unfolded(s.Fix), s.Source} {
 				if !strings.Contains(out, part) {
 					t.Errorf("explain %s does not tell %q:\n%s", s.ID, part, out)
 				}

@@ -30,7 +30,7 @@ type fromAudit struct {
 }
 
 func (f *fromAudit) flags(set *pflag.FlagSet) {
-	set.StringVar(&f.file, "from-audit", "", "go by this bootkube.sh, template of it or bootstrap.ign, which nobody reviewed; all that is made says so")
+	set.StringVar(&f.file, "from-audit", "", "go by this bootkube.sh, template of it or bootstrap.ign, which was not reviewed; all that is made says so")
 	set.StringVar(&f.release, "release", "", "with --from-audit: the known release to begin from (default the nearest)")
 }
 

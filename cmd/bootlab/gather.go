@@ -25,7 +25,7 @@ func newGatherCommand(io streams) *cobra.Command {
 		Use:   "gather LAB",
 		Short: "Collect logs and states of a bootstrap into one archive",
 		Long: `Collect journals, logs of containers, records, rendered files and objects of the
-API from the machines of a lab, or from its rehearsal, into one archive. It holds
+API from the machines of a lab, or from its local run, into one archive. It holds
 all that bootlab diagnose judges, and has the layout of openshift-install gather
 bootstrap: openshift-install analyze reads it too. Nothing is changed on any
 machine. A machine that cannot be reached is named, and the others are collected.
@@ -62,13 +62,13 @@ func runGather(ctx context.Context, io streams, dir string, place *where, output
 	if err != nil {
 		return vmsError(err)
 	}
-	told := func(f host.Found) { printFound(io, f, places.Rehearsal) }
+	told := func(f host.Found) { printFound(io, f, places.Local) }
 	b := gather.Gather(ctx, plan, places, gather.Options{Version: version(), Masker: gather.NewMasker(gather.OwnSecrets(plan.Lab)...), Told: told, Timeout: timeout})
 	if ctx.Err() != nil {
 		return errNotWritten
 	}
 	if b.Had() == 0 {
-		return &hintError{errors.New("nothing could be had"), "bootlab diagnose " + dir + " says why"}
+		return &hintError{errors.New("nothing could be collected"), "bootlab diagnose " + dir + " says why"}
 	}
 	return writeGathered(ctx, io, plan.Lab, b, output, dir)
 }
@@ -90,19 +90,19 @@ func freeOutput(output string) error {
 	return nil
 }
 
-// printFound tells of one thing as it comes. A rehearsal has nothing of machines,
+// printFound tells of one thing as it comes. A local run has nothing of machines,
 // which need not be told for each.
-func printFound(io streams, f host.Found, rehearsal bool) {
+func printFound(io streams, f host.Found, local bool) {
 	of := f.Evidence.Title
 	if f.Node != "" {
 		of += ", " + f.Node
 	}
 	switch {
 	case f.Had:
-		fmt.Fprintf(io.err, "had      %s\n", of)
-	case rehearsal && (f.Problem == host.NotInRehearsal || f.Problem == host.NoMachines || f.Problem == host.NoAPI):
+		fmt.Fprintf(io.err, "collected      %s\n", of)
+	case local && (f.Problem == host.NotInLocalRun || f.Problem == host.NoMachines || f.Problem == host.NoAPI):
 	default:
-		fmt.Fprintf(io.err, "not had  %s: %s\n", of, vms.PlainText(f.Problem))
+		fmt.Fprintf(io.err, "not collected  %s: %s\n", of, vms.PlainText(f.Problem))
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// rehearse puts files into a lab's rehearsal.
-func rehearse(t *testing.T, lab string, files map[string]string) {
+// putLocalRun puts files into a lab's local run.
+func putLocalRun(t *testing.T, lab string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(lab, "out", "work", name)
@@ -25,26 +25,26 @@ func rehearse(t *testing.T, lab string, files map[string]string) {
 // The same is said of a bundle as of what it was gathered from.
 func TestGatherThenDiagnoseSaysTheSame(t *testing.T) {
 	lab := newLab(t)
-	rehearse(t, lab, map[string]string{
+	putLocalRun(t, lab, map[string]string{
 		"host/var/log/openshift/bootkube.json": `[{"timestamp":"2026-01-02T03:04:05Z","phase":"service start"},{"timestamp":"2026-01-02T03:04:06Z","phase":"stage start","stage":"etcd-bootstrap"},` +
 			`{"timestamp":"2026-01-02T03:04:07Z","phase":"stage end","stage":"etcd-bootstrap","result":"failure","errorLine":"1","errorMessage":"podman: unauthorized: access to the requested resource is not authorized"}]`,
 		"host/var/log/openshift/bootlab/render-etcd.log": "Error: reading manifest: unauthorized: access to the requested resource is not authorized\n",
 		"assets/auth/kubeadmin-password":                 "AbCdE-fGhIj-23456-kLmNo",
 	})
 	file := filepath.Join(t.TempDir(), "mylab.tar.gz")
-	out, stderr, status := bootlab("gather", lab, "--rehearsal", "--output", file)
-	if status != exitDone || !strings.HasPrefix(out, file+"\n") || !strings.Contains(out, "--from "+file) || !strings.Contains(stderr, "had      the end of each script's log") {
+	out, stderr, status := bootlab("gather", lab, "--local", "--output", file)
+	if status != exitDone || !strings.HasPrefix(out, file+"\n") || !strings.Contains(out, "--from "+file) || !strings.Contains(stderr, "collected      the end of each script's log") {
 		t.Fatalf("status %d:\n%s%s", status, out, stderr)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	live, _, liveStatus := bootlab("diagnose", lab, "--rehearsal")
+	live, _, liveStatus := bootlab("diagnose", lab, "--local")
 	kept, notes, keptStatus := bootlab("diagnose", lab, "--from", file)
 	if live != kept || liveStatus != keptStatus || notes != "" {
 		t.Errorf("live, status %d:\n%s\nkept, status %d:\n%s%s", liveStatus, live, keptStatus, kept, notes)
 	}
-	_, stderr, status = bootlab("gather", lab, "--rehearsal", "--output", file)
+	_, stderr, status = bootlab("gather", lab, "--local", "--output", file)
 	if status != exitFailed || !strings.Contains(stderr, "is there already") || !strings.Contains(stderr, "hint:") {
 		t.Errorf("a second time: status %d: %s", status, stderr)
 	}
@@ -52,7 +52,7 @@ func TestGatherThenDiagnoseSaysTheSame(t *testing.T) {
 
 func TestGatherNamesItsBundleByTime(t *testing.T) {
 	lab := newLab(t)
-	rehearse(t, lab, map[string]string{"assets/make-pki.done": ""})
+	putLocalRun(t, lab, map[string]string{"assets/make-pki.done": ""})
 	if out, stderr, status := bootlab("gather", lab); status != exitDone {
 		t.Fatalf("status %d:\n%s%s", status, out, stderr)
 	}

@@ -27,7 +27,7 @@ func newGenerateCommand(io streams) *cobra.Command {
 LAB/out. The same lab gives the same bytes. A file that was edited by hand stops
 the whole command; with --force it is kept as NAME.edited beside the new one.
 
-With --from-audit the scripts and the guide go by a bootkube.sh that nobody
+With --from-audit the scripts and the guide go by a bootkube.sh that no one
 reviewed, as of a release that bootlab does not know yet or of a fork: by the
 stage data of the nearest known release, changed to what the file does as far as
 stage data can say it. What could not be applied is printed, and named where it

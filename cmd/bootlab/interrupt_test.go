@@ -38,7 +38,7 @@ func TestErrorsDoNotControlTheTerminal(t *testing.T) {
 	}
 }
 
-// The first signal ends what is at work, the second the program: here the test,
+// The first signal ends what is running, the second the program: here the test,
 // started again for that.
 func TestTheSecondInterruptIsNotCaught(t *testing.T) {
 	const again = "BOOTLAB_TEST_INTERRUPT"
@@ -80,7 +80,7 @@ func TestTheSecondInterruptIsNotCaught(t *testing.T) {
 // Whatever reads a bundle stops, says that it was interrupted, and leaves nothing.
 func TestAnInterruptEndsReadingABundle(t *testing.T) {
 	lab := newLab(t)
-	rehearse(t, lab, map[string]string{"assets/make-pki.done": "", "host/var/log/openshift/bootkube.json": handRecord})
+	putLocalRun(t, lab, map[string]string{"assets/make-pki.done": "", "host/var/log/openshift/bootkube.json": handRecord})
 	file := filepath.Join(t.TempDir(), "x.tar.gz")
 	if _, stderr, status := bootlab("gather", lab, "--output", file); status != exitDone {
 		t.Fatal(stderr)

@@ -13,23 +13,23 @@ import (
 
 // where is which of a lab's two forms a command looks at.
 type where struct {
-	rehearsal bool
+	local bool
 }
 
 func (w *where) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&w.rehearsal, "rehearsal", false, "look at the rehearsal on this workstation, although the lab has machines")
+	c.Flags().BoolVar(&w.local, "local", false, "look at the local run on this workstation, although the lab has machines")
 }
 
-// places are the machines of a lab if it has any, else its rehearsal.
+// places are the machines of a lab if it has any, else its local run.
 func (w *where) places(lab *labs.Lab) (*host.Places, error) {
-	if w.rehearsal {
-		return labrun.Rehearsal(lab), nil
+	if w.local {
+		return labrun.Local(lab), nil
 	}
 	config, err := vms.SSHConfig(lab)
 	var problem *vms.Problem
 	switch {
 	case errors.As(err, &problem):
-		return labrun.Rehearsal(lab), nil
+		return labrun.Local(lab), nil
 	case err != nil:
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func openGuide(lab string) (dir string, root *os.Root, err error) {
 func buildSite(guide fs.FS, lab string) (*site.Site, error) {
 	s, err := site.Build(guide)
 	if err != nil {
-		return nil, &hintError{err, "if files of the guide were edited or are missing, bootlab generate " + lab + " --force writes them anew"}
+		return nil, &hintError{err, "if files of the guide were edited or are missing, bootlab generate " + lab + " --force writes them again"}
 	}
 	return s, nil
 }
@@ -179,7 +179,7 @@ func runSiteServe(ctx context.Context, io streams, lab, listen string) error {
 	}
 	live.Names, live.Addresses = openTo(listen, listener)
 	if live.Addresses {
-		fmt.Fprintf(io.err, "warning: everybody who reaches %s can read this lab's guide and how far it is; nothing is encrypted and nobody is asked for a password\n", listener.Addr())
+		fmt.Fprintf(io.err, "warning: everybody who reaches %s can read this lab's guide and how far it is; nothing is encrypted and no password is asked for\n", listener.Addr())
 	}
 	if info, err := os.Stat(filepath.Join(dir, "guide.json")); err == nil && info.Mode().Perm()&0o044 == 0 {
 		fmt.Fprintln(io.err, "warning: the files of this lab hold the login of a proxy; every user of this machine can read what is served")

@@ -305,7 +305,7 @@ func TestStatesOfStages(t *testing.T) {
 		{false, nil, true, site.NotBegun},
 		{true, nil, false, site.Done},
 		{true, good, true, site.Done},
-		{false, good, false, site.NotBegun}, // made anew what it was made from
+		{false, good, false, site.NotBegun}, // what it was made from was regenerated
 		{false, start, true, site.Running},
 		{true, start, true, site.Running},
 		{false, start, false, site.Failed}, // killed

@@ -19,22 +19,22 @@ const (
 	largestClockFile = 1 << 20
 )
 
-// siteClock tells what ends next of the certificates in a guide's rehearsal, as
+// siteClock tells what ends next of the certificates in a guide's local run, as
 // [site.Live] wants it.
 func siteClock(dir string) func() string {
 	var looked time.Time
 	text := ""
 	return func() string {
 		if now := time.Now(); now.Sub(looked) >= clockLook {
-			looked, text = now, clockLine(host.Clock(rehearsedCertificates(dir), now))
+			looked, text = now, clockLine(host.Clock(localCertificates(dir), now))
 		}
 		return text
 	}
 }
 
-// rehearsedCertificates are those below tls/ of the asset directory. What cannot
+// localCertificates are those below tls/ of the asset directory. What cannot
 // be read counts as not there.
-func rehearsedCertificates(dir string) []host.Certificate {
+func localCertificates(dir string) []host.Certificate {
 	tls := filepath.Join(dir, "work", "assets", "tls")
 	entries, err := os.ReadDir(tls)
 	if err != nil {

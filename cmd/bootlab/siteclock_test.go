@@ -12,7 +12,7 @@ import (
 func TestTheSiteTellsTheWorstOfTheClock(t *testing.T) {
 	lab := t.TempDir()
 	look := func() string {
-		return clockLine(host.Clock(rehearsedCertificates(filepath.Join(lab, "out")), time.Now()))
+		return clockLine(host.Clock(localCertificates(filepath.Join(lab, "out")), time.Now()))
 	}
 	expect := func(want string) {
 		t.Helper()

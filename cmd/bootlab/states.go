@@ -9,7 +9,7 @@ import (
 	"bootlab/site"
 )
 
-// labStates tells how far the rehearsal in a guide's directory is. It reads
+// labStates tells how far the local run in a guide's directory is. It reads
 // what the scripts leave and never fails: what cannot be read counts as not
 // there.
 func labStates(dir string, pages []site.Page) map[string]site.State {

@@ -23,7 +23,7 @@ var timelineForms = []string{"text", "json", "svg"}
 // timelineRequest is a command line of timeline.
 type timelineRequest struct {
 	where
-	from, beside, format string
+	from, with, format string
 }
 
 func newTimelineCommand(io streams) *cobra.Command {
@@ -36,22 +36,22 @@ and the scripts write in the same format: every attempt, how long it took, how
 long it usually takes on this host, and why it failed.
 
 With --from the records are those of a bundle of bootlab gather or of
-openshift-install gather bootstrap, or the *.json of a directory. With --beside
+openshift-install gather bootstrap, or the *.json of a directory. With --with
 those of another run stand next to them, stage by stage: the real bootkube.sh
-beside the one by hand.
+next to the run by hand.
 
 Durations of stages that went well are kept for the next time in
 $XDG_STATE_HOME/bootlab/durations.json (~/.local/state).`,
 		Example: `  bootlab timeline mylab
   bootlab timeline mylab --output svg > timeline.svg
-  bootlab timeline mylab --beside log-bundle-20260102030405.tar.gz`,
+  bootlab timeline mylab --with log-bundle-20260102030405.tar.gz`,
 		Args: asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case r.format != "text" && r.format != "json" && r.format != "svg":
 				return &usageError{&hintError{fmt.Errorf("output %q is none of %s", r.format, strings.Join(timelineForms, ", ")), "--output text"}}
-			case r.from != "" && r.rehearsal:
-				return &usageError{&hintError{errors.New("--from and --rehearsal name two places"), "one of them"}}
+			case r.from != "" && r.local:
+				return &usageError{&hintError{errors.New("--from and --local name two places"), "one of them"}}
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -59,7 +59,7 @@ $XDG_STATE_HOME/bootlab/durations.json (~/.local/state).`,
 		},
 	}
 	c.Flags().StringVar(&r.from, "from", "", "records of this bundle or directory, in place of the lab's")
-	c.Flags().StringVar(&r.beside, "beside", "", "records of another run to compare with, a bundle or a directory")
+	c.Flags().StringVar(&r.with, "with", "", "records of another run to compare with, a bundle or a directory")
 	c.Flags().StringVarP(&r.format, "output", "o", "text", strings.Join(timelineForms, ", "))
 	r.where.flags(c)
 	return c
@@ -67,10 +67,10 @@ $XDG_STATE_HOME/bootlab/durations.json (~/.local/state).`,
 
 // chronicle is what the records of one place say.
 type chronicle struct {
-	place     string // "rehearsal", "lab", or the path of a bundle
-	rehearsal bool
-	services  []*record.Service
-	spans     []*record.Span
+	place    string // "local", "lab", or the path of a bundle
+	local    bool
+	services []*record.Service
+	spans    []*record.Span
 }
 
 func runTimeline(ctx context.Context, io streams, lab string, r *timelineRequest) error {
@@ -83,8 +83,8 @@ func runTimeline(ctx context.Context, io streams, lab string, r *timelineRequest
 		return err
 	}
 	var there *chronicle
-	if r.beside != "" {
-		if there, err = openChronicle(ctx, io, r.beside); err != nil {
+	if r.with != "" {
+		if there, err = openChronicle(ctx, io, r.with); err != nil {
 			return err
 		}
 	}
@@ -168,17 +168,17 @@ func (c *chronicle) readBundle(ctx context.Context, io streams, file string) err
 	for _, note := range b.Notes {
 		fmt.Fprintf(io.err, "warning: %s: %s\n", check.Plain(file), check.Plain(note))
 	}
-	c.rehearsal = b.Rehearsal()
+	c.local = b.Local()
 	c.services, err = record.Open(b.FS())
 	return err
 }
 
-// watchedChronicle reads the records of a lab where it is at work. With machines
+// watchedChronicle reads the records of a lab where it is running. With machines
 // those of the bootstrap node come first; what runs on the workstation has its
 // records there.
 func watchedChronicle(ctx context.Context, io streams, plan *labs.Plan, places *host.Places) (*chronicle, error) {
-	if places.Rehearsal {
-		c := &chronicle{place: "rehearsal", rehearsal: true}
+	if places.Local {
+		c := &chronicle{place: "local", local: true}
 		return c, c.add(ctx, plan, places, places.Here, places.Root, nil)
 	}
 	c := &chronicle{place: "lab"}
@@ -198,7 +198,7 @@ func watchedChronicle(ctx context.Context, io streams, plan *labs.Plan, places *
 		fmt.Fprintf(io.err, "warning: %s: %s\n", places.Bootstrap.Name(), check.Plain(err.Error()))
 		return c, nil
 	case errors.Is(err, host.ErrUnreachable):
-		return nil, &hintError{err, "bootlab vms status " + plan.Lab.Dir + " says whether it runs; --rehearsal shows the rehearsal, and --from a bundle"}
+		return nil, &hintError{err, "bootlab vms status " + plan.Lab.Dir + " says whether it runs; --local shows the local run, and --from a bundle"}
 	}
 	return nil, err
 }
@@ -222,13 +222,13 @@ func (c *chronicle) add(ctx context.Context, plan *labs.Plan, places *host.Place
 }
 
 // atWorkLine prints the locks that scripts hold, by name, and the units that are
-// at work. The kernel's list of locks is asked: taking a lock for a moment would
+// running. The kernel's list of locks is asked: taking a lock for a moment would
 // stop a script that begins just then.
 const atWorkLine = `held() { local inode; inode="$(stat --format=%i -- "$1" 2> /dev/null)" && grep --quiet --extended-regexp " FLOCK .*:${inode} " /proc/locks; }
 for file in "${LOCKS}"/.bootlab*.lock; do ! held "${file}" || echo "${file##*/}"; done
 [[ -n ${HOST_ROOT} ]] || systemctl list-units --type=service --state=active,activating --plain --no-legend | awk '{ print $1 }'`
 
-// settle asks the machine which of the stages that have no end are at work. If
+// settle asks the machine which of the stages that have no end are running. If
 // it does not answer, they stay without an end.
 func settle(ctx context.Context, plan *labs.Plan, places *host.Places, h host.Host, spans []*record.Span) {
 	if !hasOpen(spans) {
@@ -247,13 +247,13 @@ func settle(ctx context.Context, plan *labs.Plan, places *host.Places, h host.Ho
 	for _, name := range strings.Fields(string(r.Out)) {
 		atWork[name] = true
 	}
-	beside := map[string]bool{}
+	parallel := map[string]bool{}
 	for _, s := range plan.Stages {
-		beside[s.ID] = s.Beside
+		parallel[s.ID] = s.Parallel
 	}
 	for _, s := range spans {
 		lock := ".bootlab.lock"
-		if beside[s.Service] {
+		if parallel[s.Service] {
 			lock = ".bootlab." + s.Service + ".lock"
 		}
 		s.Settle(atWork[lock] || atWork[s.Service+".service"])
@@ -276,7 +276,7 @@ func (c *chronicle) warn(w stdio.Writer) {
 			fmt.Fprintf(w, "warning: the record of %s: %s\n", check.Plain(s.Name), check.Plain(s.Problem))
 		}
 		if s.Older != nil {
-			fmt.Fprintf(w, "warning: an older record of %s was put aside: %s\n", check.Plain(s.Name), check.Plain(s.Older.Problem))
+			fmt.Fprintf(w, "warning: an older record of %s was set aside: %s\n", check.Plain(s.Name), check.Plain(s.Older.Problem))
 		}
 	}
 }
@@ -307,5 +307,5 @@ func usual(io streams, plan *labs.Plan, c *chronicle, keep bool) record.Duration
 }
 
 func durationKey(plan *labs.Plan, c *chronicle, stage string) string {
-	return record.DurationKey(stage, plan.Version(), c.rehearsal)
+	return record.DurationKey(stage, plan.Version(), c.local)
 }

@@ -41,7 +41,7 @@ const (
 `
 )
 
-// labWithRecords is a lab whose rehearsal has that record, and a state directory
+// labWithRecords is a lab whose local run has that record, and a state directory
 // of the test's own.
 func labWithRecords(t *testing.T, text string) (lab, logs string) {
 	t.Helper()
@@ -74,7 +74,7 @@ What failed:
     | ?[31mred
 `
 
-func TestTheTimeLineOfARehearsal(t *testing.T) {
+func TestTheTimeLineOfALocalRun(t *testing.T) {
 	lab, _ := labWithRecords(t, handRecord)
 	out, stderr, status := bootlab("timeline", lab)
 	if status != exitDone || stderr != "" || out != handTable {
@@ -139,9 +139,9 @@ func TestAStageAtWorkRuns(t *testing.T) {
 	}
 }
 
-const besideTable = `HERE is the rehearsal, BESIDE REAL.
+const otherTable = `HERE is the local run, OTHER is REAL.
 
-STAGE                           HERE         BESIDE           DIFFERENCE
+STAGE                           HERE         OTHER            DIFFERENCE
 cvo-bootstrap (render-cvo)      -            5s               -
 make-pki                        9s           -                -
 etcd-bootstrap (render-etcd)    25s          10s              +15s
@@ -153,18 +153,18 @@ What failed:
     | podman run failed
     | ?[31mred
 
-What failed beside:
+What failed in the other run:
   resolve-api-url (resolve-api), attempt 1, at line 62 resolve_url /usr/local/bin/bootstrap-verify-api-server-urls.sh
     | Unable to resolve API_URL
 `
 
-func TestARealRunStandsBeside(t *testing.T) {
+func TestARealRunIsCompared(t *testing.T) {
 	lab, _ := labWithRecords(t, handRecord)
 	bundle := filepath.Join(t.TempDir(), "log-bundle-20260203101010")
 	putRecord(t, filepath.Join(bundle, "bootstrap", "services", "bootkube.json"), realRecord)
-	out, stderr, status := bootlab("timeline", lab, "--beside", bundle)
-	if out = strings.ReplaceAll(out, bundle, "REAL"); status != exitDone || stderr != "" || out != besideTable {
-		t.Errorf("status %d: %s\ngot\n%s\nwant\n%s", status, stderr, out, besideTable)
+	out, stderr, status := bootlab("timeline", lab, "--with", bundle)
+	if out = strings.ReplaceAll(out, bundle, "REAL"); status != exitDone || stderr != "" || out != otherTable {
+		t.Errorf("status %d: %s\ngot\n%s\nwant\n%s", status, stderr, out, otherTable)
 	}
 	// The bundle's parent has it one folder deeper.
 	if out, stderr, status := bootlab("timeline", lab, "--from", filepath.Dir(bundle)); status != exitDone || !strings.Contains(out, "cvo-bootstrap (render-cvo)") {
@@ -180,10 +180,10 @@ func TestTheTimeLineIsDrawn(t *testing.T) {
 	}
 	bundle := t.TempDir()
 	putRecord(t, filepath.Join(bundle, "bootkube.json"), realRecord)
-	both, _, _ := bootlab("timeline", lab, "--output", "svg", "--beside", bundle)
+	both, _, _ := bootlab("timeline", lab, "--output", "svg", "--with", bundle)
 	for text, wants := range map[string][]string{
-		plain: {"Time line of mylab, release 4.21", "The rehearsal: 4 attempts, of which 2 went well, 1 failed, 0 are at work and 1 have no end", "etcd-bootstrap", "attempt 2"},
-		both:  {"How long each stage took, here and beside", "25s here", "10s beside", "- beside", "Beside: "},
+		plain: {"Time line of mylab, release 4.21", "The local run: 4 attempts, of which 2 went well, 1 failed, 0 are running and 1 have no end", "etcd-bootstrap", "attempt 2"},
+		both:  {"How long each stage took, here and in the other run", "25s here", "10s other", "- other", "Other run: "},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(text, want) {
@@ -199,7 +199,7 @@ func TestTheTimeLineIsDrawn(t *testing.T) {
 			}
 		}
 	}
-	if again, _, _ := bootlab("timeline", lab, "--output", "svg", "--beside", bundle); again != both {
+	if again, _, _ := bootlab("timeline", lab, "--output", "svg", "--with", bundle); again != both {
 		t.Error("the same records give another picture")
 	}
 }
@@ -208,7 +208,7 @@ func TestTornRecordsAreWarnedOf(t *testing.T) {
 	lab, logs := labWithRecords(t, handRecord[:400])
 	putRecord(t, filepath.Join(logs, "bootkube.json.torn"), handRecord[:150])
 	out, stderr, status := bootlab("timeline", lab)
-	if status != exitDone || !strings.Contains(out, "make-pki") || !strings.Contains(stderr, "warning: the record of bootkube: it is torn, behind entry 4") || !strings.Contains(stderr, "put aside: it is torn, behind entry 1") {
+	if status != exitDone || !strings.Contains(out, "make-pki") || !strings.Contains(stderr, "warning: the record of bootkube: it is torn, behind entry 4") || !strings.Contains(stderr, "set aside: it is torn, behind entry 1") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }
@@ -232,7 +232,7 @@ func TestALabWithoutRecordsHasNoTimeLine(t *testing.T) {
 			t.Errorf("%v: status %d: %s%s", args, status, out, stderr)
 		}
 	}
-	for _, args := range [][]string{{"timeline"}, {"timeline", lab, "--output", "junit"}, {"timeline", lab, "--from", empty, "--rehearsal"}} {
+	for _, args := range [][]string{{"timeline"}, {"timeline", lab, "--output", "junit"}, {"timeline", lab, "--from", empty, "--local"}} {
 		if _, stderr, status := bootlab(args...); status != exitUsage || !strings.Contains(stderr, "hint: ") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}
@@ -260,7 +260,7 @@ func labWithMachines(t *testing.T, reachable bool) (lab, node string) {
 	return lab, node
 }
 
-// On the workstation lie the records of a rehearsal too, which are not the lab's.
+// On the workstation lie the records of a local run too, which are not the lab's.
 func TestTheTimeLineOfMachines(t *testing.T) {
 	lab, node := labWithMachines(t, true)
 	putRecord(t, filepath.Join(node, "var/log/openshift/bootkube.json"), realRecord)
@@ -271,8 +271,8 @@ func TestTheTimeLineOfMachines(t *testing.T) {
 	if status != exitDone || stderr != "" || !strings.Contains(out, "cvo-bootstrap") || !strings.Contains(out, "smoke-test") || strings.Contains(out, "make-pki") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
-	if out, _, _ := bootlab("timeline", lab, "--rehearsal"); strings.Contains(out, "cvo-bootstrap") || !strings.Contains(out, "make-pki") {
-		t.Errorf("the rehearsal:\n%s", out)
+	if out, _, _ := bootlab("timeline", lab, "--local"); strings.Contains(out, "cvo-bootstrap") || !strings.Contains(out, "make-pki") {
+		t.Errorf("the local run:\n%s", out)
 	}
 }
 
@@ -310,7 +310,7 @@ func pack(t *testing.T, files map[string]string) string {
 	return file
 }
 
-// What has no end in a bundle may have been at work, or killed: nobody can ask.
+// What has no end in a bundle may have been running, or killed: it cannot be asked.
 func TestABundleIsReadPacked(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
 	file := pack(t, map[string]string{"log-bundle-20260203101010/bootstrap/services/bootkube.json": handRecord,

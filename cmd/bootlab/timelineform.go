@@ -15,15 +15,15 @@ import (
 type timelineReport struct {
 	Lab      string            `json:"lab"`
 	Release  string            `json:"release"`
-	Place    string            `json:"place"` // rehearsal, lab, or the path that was read
+	Place    string            `json:"place"` // local, lab, or the path that was read
 	Services []timelineService `json:"services"`
 	Spans    []timelineSpan    `json:"spans"`
-	Beside   *timelineBeside   `json:"beside,omitempty"`
-	Stages   []timelineStage   `json:"stages,omitempty"` // with --beside
+	Other    *timelineOther    `json:"other,omitempty"`
+	Stages   []timelineStage   `json:"stages,omitempty"` // with --with
 }
 
-// timelineBeside is the run that was named with --beside.
-type timelineBeside struct {
+// timelineOther is the run that was named with --with.
+type timelineOther struct {
 	Place    string            `json:"place"`
 	Services []timelineService `json:"services"`
 	Spans    []timelineSpan    `json:"spans"`
@@ -62,7 +62,7 @@ type timelineStage struct {
 	Name       string `json:"name"`
 	ID         string `json:"id,omitempty"`
 	Here       string `json:"here"` // duration or state; "-" if there is none
-	Beside     string `json:"beside"`
+	Other      string `json:"other"`
 	Difference *int   `json:"differenceSeconds,omitempty"`
 
 	pair record.Pair
@@ -93,9 +93,9 @@ func newTimeline(plan *labs.Plan, here, there *chronicle, durations record.Durat
 		return t
 	}
 	b.usual = nil
-	t.Beside = &timelineBeside{there.place, servicesOf(there), b.spans(there.spans)}
+	t.Other = &timelineOther{there.place, servicesOf(there), b.spans(there.spans)}
 	for _, p := range record.Pairs(here.spans, there.spans) {
-		row := timelineStage{Name: p.Stage, ID: b.id(p.Stage), Here: outcome(p.Here), Beside: outcome(p.Beside), pair: p}
+		row := timelineStage{Name: p.Stage, ID: b.id(p.Stage), Here: outcome(p.Here), Other: outcome(p.Other), pair: p}
 		if d, known := p.Difference(); known {
 			seconds := int(d.Seconds())
 			row.Difference = &seconds
@@ -234,16 +234,24 @@ func clockOf(t *time.Time, missing string) string {
 
 func (t *timelineReport) text() string {
 	var b strings.Builder
-	if t.Beside == nil {
+	if t.Other == nil {
 		t.table(&b)
 	} else {
 		t.comparison(&b)
 	}
 	tellFailures(&b, "", t.Spans)
-	if t.Beside != nil {
-		tellFailures(&b, " beside", t.Beside.Spans)
+	if t.Other != nil {
+		tellFailures(&b, " in the other run", t.Other.Spans)
 	}
 	return b.String()
+}
+
+// placeName is the place as a person reads it.
+func (t *timelineReport) placeName() string {
+	if t.Place == string(labs.Local) {
+		return "local run"
+	}
+	return t.Place
 }
 
 func (t *timelineReport) table(b *strings.Builder) {
@@ -260,12 +268,12 @@ func (t *timelineReport) table(b *strings.Builder) {
 }
 
 func (t *timelineReport) comparison(b *strings.Builder) {
-	fmt.Fprintf(b, "HERE is the %s, BESIDE %s.\n\n", check.Plain(t.Place), check.Plain(t.Beside.Place))
+	fmt.Fprintf(b, "HERE is the %s, OTHER is %s.\n\n", check.Plain(t.placeName()), check.Plain(t.Other.Place))
 	table(b, func(row func(cells ...string)) {
-		row("STAGE", "HERE", "BESIDE", "DIFFERENCE")
+		row("STAGE", "HERE", "OTHER", "DIFFERENCE")
 		for _, s := range t.Stages {
 			label := timelineSpan{Kind: record.Stage, Name: s.Name, ID: s.ID}
-			row(label.label(), s.Here, s.Beside, signed(s.Difference))
+			row(label.label(), s.Here, s.Other, signed(s.Difference))
 		}
 	})
 }

@@ -11,10 +11,10 @@ import (
 // picture draws the report.
 func (t *timelineReport) picture() diagram.Picture {
 	title := "Time line of " + t.Lab + ", release " + t.Release
-	runs := []diagram.Run{{Title: "The " + t.Place, Bars: barsOf(t.Spans)}}
-	if t.Beside != nil {
-		runs = append([]diagram.Run{{Title: "How long each stage took, here and beside", Bars: t.pairs()}}, runs...)
-		runs = append(runs, diagram.Run{Title: "Beside: " + t.Beside.Place, Bars: barsOf(t.Beside.Spans)})
+	runs := []diagram.Run{{Title: "The " + t.placeName(), Bars: barsOf(t.Spans)}}
+	if t.Other != nil {
+		runs = append([]diagram.Run{{Title: "How long each stage took, here and in the other run", Bars: t.pairs()}}, runs...)
+		runs = append(runs, diagram.Run{Title: "Other run: " + t.Other.Place, Bars: barsOf(t.Other.Spans)})
 	}
 	return diagram.DrawRuns(title, runs...)
 }
@@ -78,7 +78,7 @@ func (s *timelineSpan) words() string {
 func (t *timelineReport) pairs() []diagram.Bar {
 	var bars []diagram.Bar
 	for _, stage := range t.Stages {
-		bars = append(bars, pairBar(stage.Name, stage.Here+" here", stage.pair.Here), pairBar("", stage.Beside+" beside", stage.pair.Beside))
+		bars = append(bars, pairBar(stage.Name, stage.Here+" here", stage.pair.Here), pairBar("", stage.Other+" other", stage.pair.Other))
 	}
 	return bars
 }

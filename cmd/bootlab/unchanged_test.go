@@ -7,8 +7,8 @@ import (
 )
 
 // podman makes directories for whoever asks it for the first time, which a look
-// at a rehearsal must not bring about.
-func TestARehearsalDoesNotSetUpPodman(t *testing.T) {
+// at a local run must not bring about.
+func TestALocalRunDoesNotSetUpPodman(t *testing.T) {
 	lab := newLab(t)
 	home, bin := t.TempDir(), t.TempDir()
 	asked := filepath.Join(home, "asked")

@@ -110,8 +110,8 @@ func (r *verifyRequest) refuse(c *cobra.Command) error {
 		wrong, hint = fmt.Sprintf("--watch=%d is no number of seconds", r.watch), "--watch alone is every 5 seconds, --watch=30 every 30"
 	case watching && r.format != "text":
 		wrong, hint = "--watch tells changes as text", "without --watch, --output "+r.format+" gives one report"
-	case watching && r.from != "", r.rehearsal && r.from != "":
-		wrong, hint = "a bundle does not change, and is of one place", "--from goes with neither --watch nor --rehearsal"
+	case watching && r.from != "", r.local && r.from != "":
+		wrong, hint = "a bundle does not change, and is of one place", "--from goes with neither --watch nor --local"
 	case r.partial && r.from == "":
 		wrong, hint = "--partial is for --from", "a lab is there as a whole"
 	case r.passed && !watching:
@@ -246,8 +246,8 @@ func fromBundle(plan *labs.Plan, b *host.Bundle) (*check.Declared, error) {
 		return nil, err
 	}
 	place := labs.OnNode
-	if b.Rehearsal() {
-		place = labs.Rehearsal
+	if b.Local() {
+		place = labs.Local
 	}
 	files := &check.Files{Assets: assets, Bundle: true, Incomplete: incomplete(b), Now: b.Time()}
 	return &check.Declared{Plan: plan, Files: files, From: b.Path, Place: place,

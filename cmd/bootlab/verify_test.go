@@ -122,7 +122,7 @@ func TestVerifyRefusesWhatDoesNotGoTogether(t *testing.T) {
 	dir := newLab(t)
 	for _, args := range [][]string{
 		{}, {dir, "nonsense"}, {dir, ".."}, {dir, "render-kcm..render-cvo"}, {dir, "--output=html"}, {dir, "--watch=0"}, {dir, "--watch=x"},
-		{dir, "--watch", "--output=json"}, {dir, "--watch", "--from=x"}, {dir, "--rehearsal", "--from=x"}, {dir, "--partial"},
+		{dir, "--watch", "--output=json"}, {dir, "--watch", "--from=x"}, {dir, "--local", "--from=x"}, {dir, "--partial"},
 		{dir, "--until-passed"}, {dir, "--timeout=0"},
 	} {
 		bootlab("generate", dir)

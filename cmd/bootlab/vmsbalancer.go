@@ -14,7 +14,7 @@ func newVMsBalancerCommand(io streams) *cobra.Command {
 	var with, without bool
 	c := &cobra.Command{
 		Use:   "balancer LAB",
-		Short: "Say whom the load balancer sends to, and take the bootstrap out",
+		Short: "Show which machines the load balancer sends to, and take the bootstrap out",
 		Long: `Show every server of the lab's load balancer as HAProxy sees it. The bootstrap is
 a backup: it gets connections as long as no master answers. To take it out for
 good is the work of remove-bootstrap.sh, which asks the cluster first;
@@ -24,7 +24,7 @@ that.
 In a lab that was made with bootlab vms up --no-balancer it shows where the names
 of the cluster lead. --without-bootstrap leads api and api-int to all masters,
 --with-bootstrap back to the bootstrap alone, at once and for every later start of
-the network. Nobody asks the cluster before. The moment is the end of
+the network. The cluster is not asked before. The moment is the end of
 start-bootstrap.sh: the bootstrap's API server is gone then, and the masters have
 their own. Names have no health checks: a master that is down is still answered
 with.`,

@@ -73,7 +73,7 @@ func newVMsRebootCommand(io streams) *cobra.Command {
 	var uri string
 	c := &cobra.Command{
 		Use:     "reboot LAB MACHINE...",
-		Short:   "Start machines of a lab anew",
+		Short:   "Restart machines of a lab",
 		Example: "  bootlab vms reboot mylab master-0",
 		Args:    asUsage(cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -45,8 +45,8 @@ func (w *preparation) do(ctx context.Context, io streams, p *vms.Provisioner) er
 		return err
 	}
 	if failed := printFindings(io.err, findings, false); failed > 0 && !w.skipDoctor {
-		return &vms.Problem{Message: fmt.Sprintf("%d things stand in the way, and nothing was made", failed),
-			Hint: "mend them; bootlab doctor " + p.Lab.Dir + " looks again, --skip-doctor goes on all the same"}
+		return &vms.Problem{Message: fmt.Sprintf("%d checks failed, and nothing was created", failed),
+			Hint: "fix them; bootlab doctor " + p.Lab.Dir + " looks again, --skip-doctor goes on all the same"}
 	}
 	if facts.ImageProblem != nil {
 		return facts.ImageProblem

@@ -48,7 +48,7 @@ func newVMsSSHCommand(io streams) *cobra.Command {
 		Use:   "ssh LAB MACHINE [COMMAND...]",
 		Short: "Log in to a machine, or run a command there",
 		Long: `Run ssh with the lab's own configuration, key and list of known machines: up made
-each machine's key, so the first login knows already whom it talks to. The user
+each machine's key, so the first login already knows the machine's key. The user
 is core, who may sudo. The exit status is that of the command. It is the same as
 ssh -F mylab/out/work/vms/ssh_config MACHINE.`,
 		Example: "  bootlab vms ssh mylab bootstrap\n  bootlab vms ssh mylab bootstrap sudo journalctl --unit=bootkube",

@@ -28,10 +28,10 @@ goes on.
 It needs the Ignition files that make-ignition.sh writes, and a CoreOS image for
 QEMU, qcow2 or raw: the one that bootlab vms image fetch got, or --image.
 
-With --no-balancer there is no HAProxy, and nobody listens for the cluster on the
+With --no-balancer there is no HAProxy, and nothing listens for the cluster on the
 host. api and api-int then lead to the bootstrap, *.apps to the nodes with routers, by the
 network's own name server; bootlab vms balancer LAB --without-bootstrap leads api
-and api-int to the masters when the bootstrap is done. What is lost: nobody looks
+and api-int to the masters when the bootstrap is done. What is lost: nothing checks
 whether a machine serves, so a master that is down is still answered with, and
 a client has to try the next address. It holds until down; up without it goes on
 with what the lab was made with.`,
@@ -147,7 +147,7 @@ func printReceipt(io streams, receipts []vms.Receipt) error {
 		return err
 	}
 	if left > 0 {
-		return &hintError{fmt.Errorf("%d things of the lab are still there", left), "each says why above; mend that and run down again"}
+		return &hintError{fmt.Errorf("%d things of the lab are still there", left), "each says why above; fix that and run down again"}
 	}
 	fmt.Fprintln(io.out, "nothing of the lab is left on this host")
 	return nil

@@ -24,8 +24,8 @@ import (
 // How often a lab is looked at unless told: files of this workstation cost
 // nothing, machines have better things to do.
 const (
-	rehearsalInterval = 250 * time.Millisecond
-	machinesInterval  = 2 * time.Second
+	localInterval    = 250 * time.Millisecond
+	machinesInterval = 2 * time.Second
 )
 
 // shortestInterval keeps looking from becoming all that happens.
@@ -40,7 +40,7 @@ func newWatchCommand(io streams) *cobra.Command {
 		Short: "Watch a bootstrap on one live screen",
 		Long: `Show on one screen how far the bootstrap is: stages, units, static pods, etcd
 members, the API, certificate requests, masters, revisions and operators. In a
-rehearsal: the stages, and what the one at work says. Nothing is changed on any
+local run: the stages, and what the running one says. Nothing is changed on any
 machine.
 
 Without a terminal, with --plain or TERM=dumb it prints one line per change,
@@ -48,7 +48,7 @@ each with its time in UTC. NO_COLOR=1 turns colours off.
 
 Keys: q or Ctrl-C leaves, d says why it hangs (as bootlab diagnose), arrows and
 PgUp, PgDn scroll, ? helps.`,
-		Example: "  bootlab watch mylab\n  bootlab watch mylab --rehearsal\n  bootlab watch mylab --plain | tee changes.txt",
+		Example: "  bootlab watch mylab\n  bootlab watch mylab --local\n  bootlab watch mylab --plain | tee changes.txt",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if interval != 0 && interval < shortestInterval {
@@ -71,13 +71,13 @@ PgUp, PgDn scroll, ? helps.`,
 			return watchOnScreen(ctx, io, plan, watch, &place, interval)
 		},
 	}
-	c.Flags().DurationVar(&interval, "interval", 0, "time between two looks at the API; what costs less is looked at more often (default 2s, 250ms in a rehearsal)")
+	c.Flags().DurationVar(&interval, "interval", 0, "time between two looks at the API; what costs less is looked at more often (default 2s, 250ms in a local run)")
 	c.Flags().BoolVar(&plain, "plain", false, "one line per change, no screen")
 	place.flags(c)
 	return c
 }
 
-// openWatch makes ready to look at the lab's machines, or at its rehearsal.
+// openWatch makes ready to look at the lab's machines, or at its local run.
 func openWatch(io streams, plan *labs.Plan, place *where, interval *time.Duration) (*labrun.Watch, func(), error) {
 	places, err := place.places(plan.Lab)
 	if err != nil {
@@ -85,8 +85,8 @@ func openWatch(io streams, plan *labs.Plan, place *where, interval *time.Duratio
 	}
 	if *interval == 0 {
 		*interval = machinesInterval
-		if places.Rehearsal {
-			*interval = rehearsalInterval
+		if places.Local {
+			*interval = localInterval
 		}
 	}
 	var durations record.Durations
@@ -109,7 +109,7 @@ func drawsOn(io streams) bool {
 	return isFile && isFileToo && name != "" && name != "dumb" && term.IsTerminal(in.Fd()) && term.IsTerminal(out.Fd())
 }
 
-// watchPlainly prints changes until it is interrupted, or nobody reads any more.
+// watchPlainly prints changes until it is interrupted, or its reader is gone.
 func watchPlainly(ctx context.Context, out stdio.Writer, watch *labrun.Watch, interval time.Duration) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

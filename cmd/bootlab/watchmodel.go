@@ -26,7 +26,7 @@ type watchModel struct {
 
 	snapshot *labrun.Snapshot
 	screen   screen
-	// asked: diagnose is at work.
+	// asked: diagnose is running.
 	asked bool
 }
 
@@ -166,7 +166,7 @@ func (m *watchModel) key(name string) tea.Cmd {
 	return nil
 }
 
-// scroll moves what is seen, and stops following the stage at work.
+// scroll moves what is seen, and stops following the running stage.
 func (m *watchModel) scroll(lines int) {
 	body, height := m.screen.body(m.snapshot)
 	top := m.screen.top(body, height)
@@ -212,7 +212,7 @@ func causeLines(ctx context.Context, io streams, plan *labs.Plan, place *where) 
 		add("cause: ", report.Cause.Title)
 		add("  ", report.Cause.Cause)
 		add("see it: ", report.Cause.Command)
-		add("mend it: ", report.Cause.Mend)
+		add("fix it: ", report.Cause.Fix)
 	case report.Layer != "":
 		add(fmt.Sprintf("at %s: ", report.Layer), strings.TrimSuffix(verdicts[report.Verdict], ":"))
 	default:

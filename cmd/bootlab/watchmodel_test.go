@@ -31,11 +31,11 @@ func compactPlan(t *testing.T) *labs.Plan {
 	return plan
 }
 
-// watched is the model over an empty rehearsal, at a clock of its own.
+// watched is the model over an empty local run, at a clock of its own.
 func watched(t *testing.T) (m *watchModel, work string, now *time.Time) {
 	t.Helper()
 	work = t.TempDir()
-	places := &host.Places{Here: host.Local{}, Rehearsal: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
+	places := &host.Places{Here: host.Local{}, Local: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
 	m = newWatchModel(context.Background(), labrun.NewWatch(compactPlan(t), places, nil), time.Second, newPaint(lipgloss.NewRenderer(io.Discard)))
 	clock := noon
 	m.now = func() time.Time { return clock }
@@ -174,17 +174,17 @@ func TestPlainLinesAreOnePerChangeUntilNobodyReads(t *testing.T) {
 			t.Fatalf("it says only %q", said)
 		}
 	}
-	reader.CloseWithError(errors.New("nobody reads"))
+	reader.CloseWithError(errors.New("no reader"))
 	if err := os.Remove(filepath.Join(work, "assets", "make-pki.done")); err != nil {
 		t.Fatal(err)
 	}
 	select {
 	case err := <-ended:
-		if err == nil || err.Error() != "nobody reads" {
+		if err == nil || err.Error() != "no reader" {
 			t.Error(err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("it goes on for nobody")
+		t.Fatal("it goes on without a reader")
 	}
 }
 

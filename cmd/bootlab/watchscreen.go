@@ -16,7 +16,7 @@ import (
 type screen struct {
 	width, height int
 	// offset is the first line of the body that is seen, unless follow keeps the
-	// stage at work in sight.
+	// running stage in sight.
 	offset  int
 	follow  bool
 	help    bool
@@ -50,7 +50,7 @@ var helpLines = []string{
 	"q, Ctrl-C     leave; nothing stops but the looking",
 	"d             say why it hangs, as bootlab diagnose does; Esc takes it away",
 	"arrows, PgUp, PgDn, Home, End   scroll",
-	"f             follow the stage at work again",
+	"f             follow the running stage again",
 	"?             this text, and back",
 	"",
 	"green: as it should be in the end; yellow: on its way; red: in the way.",
@@ -103,10 +103,10 @@ func (c *screen) body(s *labrun.Snapshot) (screenText, int) {
 		return screenText{lines: helpLines}, height
 	case c.width < twoColumns:
 		left := c.rows(s, c.width)
-		if s.Rehearsal {
+		if s.Local {
 			left = c.stages(s, c.width)
 		}
-		if ends := c.endingLine(s, c.width); s.Rehearsal && ends != nil {
+		if ends := c.endingLine(s, c.width); s.Local && ends != nil {
 			left.lines = append(append(left.lines, ""), ends...)
 		}
 		if changes := c.changeLines(c.width); len(changes) > 0 {
@@ -123,10 +123,10 @@ func (c *screen) columns(s *labrun.Snapshot) screenText {
 	width := c.width * 11 / 20
 	rest := c.width - width - 3
 	left, right := c.stages(s, width), screenText{}
-	if !s.Rehearsal {
+	if !s.Local {
 		left, right = c.rows(s, width), c.stages(s, rest)
 	}
-	if ends := c.endingLine(s, rest); s.Rehearsal && ends != nil {
+	if ends := c.endingLine(s, rest); s.Local && ends != nil {
 		right.lines = append(right.lines, ends...)
 	}
 	if changes := c.changeLines(rest); len(changes) > 0 {
@@ -152,8 +152,8 @@ func (c *screen) columns(s *labrun.Snapshot) screenText {
 // head is the lab, the time, the phase, and what goes on.
 func (c *screen) head(s *labrun.Snapshot) []string {
 	kind := s.Topology
-	if s.Rehearsal {
-		kind = "rehearsal"
+	if s.Local {
+		kind = "local run"
 	}
 	left := c.paint.title.Render(s.Lab) + "  " + s.Release + "  " + kind
 	right := ""

@@ -85,10 +85,10 @@ func stagesUntil(place labs.Place, at string) []labrun.Stage {
 	return all
 }
 
-// rehearsed is a rehearsal at work.
-func rehearsed() *labrun.Snapshot {
-	stages := stagesUntil(labs.Rehearsal, "render-etcd")
-	return &labrun.Snapshot{At: noon, Lab: "mylab", Release: "4.21", Topology: "compact", Rehearsal: true, Phase: "rendering: render-etcd runs",
+// localRun is a local run with a running stage.
+func localRun() *labrun.Snapshot {
+	stages := stagesUntil(labs.Local, "render-etcd")
+	return &labrun.Snapshot{At: noon, Lab: "mylab", Release: "4.21", Topology: "compact", Local: true, Phase: "rendering: render-etcd runs",
 		Waiting: labrun.Waiting{For: "Render the etcd member of the bootstrap node", Since: noon.Add(-252 * time.Second), Usual: 2 * time.Second},
 		Log:     labrun.LogLine{Stage: "render-etcd", Line: "wrote /assets/etcd-bootstrap 語語語"}, Stages: stages,
 		Ends: labrun.Ending{At: noon.Add(3 * time.Hour), Level: host.EndsSoon, What: "CN=kubelet-signer"}}
@@ -107,15 +107,15 @@ func drawn(s *labrun.Snapshot, width, height int, more ...func(*screen)) string 
 }
 
 func cause(c *screen) {
-	c.cause = []string{"cause: The load balancer sends nothing to the Machine Config Server", "see it: curl --insecure https://api-int.mylab.bootlab.test:22623/healthz", "mend it: look at the backend in haproxy.cfg", "and more", "and more", "and more"}
+	c.cause = []string{"cause: The load balancer sends nothing to the Machine Config Server", "see it: curl --insecure https://api-int.mylab.bootlab.test:22623/healthz", "fix it: look at the backend in haproxy.cfg", "and more", "and more", "and more"}
 }
 
 func TestScreensLookAsTheyDid(t *testing.T) {
 	for name, got := range map[string]string{
 		"lab-80x24": drawn(midway(), 80, 24), "lab-200x60": drawn(midway(), 200, 60), "lab-40x12": drawn(midway(), 40, 12),
 		"lab-cause-80x24": drawn(midway(), 80, 24, cause),
-		"rehearsal-80x24": drawn(rehearsed(), 80, 24), "rehearsal-200x60": drawn(rehearsed(), 200, 60), "rehearsal-40x12": drawn(rehearsed(), 40, 12),
-		"help-80x24":  drawn(rehearsed(), 80, 24, func(c *screen) { c.help = true }),
+		"local-80x24":     drawn(localRun(), 80, 24), "local-200x60": drawn(localRun(), 200, 60), "local-40x12": drawn(localRun(), 40, 12),
+		"help-80x24":  drawn(localRun(), 80, 24, func(c *screen) { c.help = true }),
 		"first-80x24": drawn(&labrun.Snapshot{Lab: "mylab", Release: "4.21", Topology: "compact"}, 80, 24, func(c *screen) { c.changes = nil }),
 	} {
 		file := filepath.Join("testdata", "watch", name+".txt")
@@ -138,7 +138,7 @@ func TestScreensLookAsTheyDid(t *testing.T) {
 }
 
 func TestNoScreenIsLargerThanTheTerminal(t *testing.T) {
-	for _, s := range []*labrun.Snapshot{midway(), rehearsed(), {}} {
+	for _, s := range []*labrun.Snapshot{midway(), localRun(), {}} {
 		for width := 0; width < 240; width += 3 {
 			for _, height := range []int{0, 1, 5, 6, 7, 12, 13, 24, 60, 200} {
 				for _, more := range []func(*screen){func(*screen) {}, cause, func(c *screen) { c.help = true }, func(c *screen) { c.offset, c.follow = 1000, false }} {
@@ -158,7 +158,7 @@ func TestNoScreenIsLargerThanTheTerminal(t *testing.T) {
 }
 
 func TestWideLettersKeepTheColumns(t *testing.T) {
-	s := rehearsed()
+	s := localRun()
 	s.Stages[0].Name = "語語語"
 	lines := strings.Split(drawn(s, 200, 60), "\n")
 	at := -1

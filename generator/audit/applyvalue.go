@@ -48,7 +48,7 @@ func (a *application) usual(text string) bool {
 			places = append(places, c.To)
 		}
 		for _, p := range places {
-			// /etc is nobody's own; /etc/kubernetes is.
+			// /etc is owned by no package; /etc/kubernetes is.
 			if parts := strings.SplitN(p, "/", 4); strings.HasPrefix(p, "/") && len(parts) > 2 && parts[2] != "" {
 				top := "/" + parts[1] + "/" + parts[2]
 				if text == top || strings.HasPrefix(text, top+"/") {
@@ -81,7 +81,7 @@ func (a *application) valueOf(st *labs.Stage, text string) (string, verdict) {
 	if strings.Contains(text, "\u00a0") {
 		return "", refused("%s holds an expansion that cannot be followed", quoted(text))
 	}
-	if st.In(labs.Rehearsal) && (text == workingDirectory || strings.HasPrefix(text, workingDirectory+"/")) {
+	if st.In(labs.Local) && (text == workingDirectory || strings.HasPrefix(text, workingDirectory+"/")) {
 		text = "$PWD" + strings.TrimPrefix(text, workingDirectory)
 	}
 	return text, a.literal(text)

@@ -1,11 +1,11 @@
 package diagram
 
-// architecture is who talks to whom, before the hand-over and after it.
+// architecture is the connections, before the hand-over and after it.
 // Sources: docs.redhat.com, user-provisioned infrastructure, load balancing
 // requirements; openshift/machine-config-operator pkg/server; the stages.
 func architecture(v *view) drawing {
 	g := &grid{widths: []int{244, 180, 244}, gaps: []int{125, 125}, rowGap: 30, across: true}
-	g.name, g.title = "architecture", "Who talks to whom during the bootstrap and after it, with "+v.shape()
+	g.name, g.title = "architecture", "Connections during the bootstrap and after it, with "+v.shape()
 	row := v.before(g)
 	if v.alone() {
 		g.description = "Before the hand-over, which never comes in this topology: the workstation reaches the bootstrap node's API server through the load balancer on the gateway. On the node, cluster-bootstrap, controller manager, scheduler and version operator use localhost, and the API server keeps everything in the node's own etcd. The Machine Config Server waits for masters that are not there."
@@ -41,7 +41,7 @@ func (v *view) before(g *grid) int {
 		heading.say("It does not come in this topology.")
 		steps.kind = faint
 		steps.say("They are not reached in this topology.")
-		none := g.box("none", faint, 3, 2, "Masters").say("none in this topology", "Nobody asks the Machine Config Server.")
+		none := g.box("none", faint, 3, 2, "Masters").say("none in this topology", "Nothing asks the Machine Config Server.")
 		g.panel("masters", "No masters", 0, none)
 		return 6
 	}

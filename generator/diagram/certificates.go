@@ -29,7 +29,7 @@ var signers = []signer{
 	{"aggregator-signer", "24 hours", []leaf{{"aggregator-client", "24 hours"}}},
 }
 
-// certificates is who signs what, for how long, and who believes whom.
+// certificates is who signs what, for how long, and which client trusts which CA.
 func certificates(v *view) drawing {
 	g := &grid{widths: []int{322, 544}, gaps: []int{46}, rowGap: 12, across: true, even: true}
 	g.name, g.title = "certificates", "Who signs what, and for how long"
@@ -41,7 +41,7 @@ func certificates(v *view) drawing {
 	}
 	g.panel("installer", "Made by openshift-install, in tls/ and bootstrap.ign", 0, all...)
 	row = v.etcdFamily(g, row)
-	v.believers(g, row)
+	v.bundles(g, row)
 	g.description = fmt.Sprintf("%d roots are made by openshift-install: %s. The etcd operator makes etcd's own roots when it renders. What lives 24 hours is replaced by the cluster's operators within the first day.", len(signers), strings.Join(told, "; "))
 	return g
 }
@@ -119,19 +119,19 @@ func (v *view) etcdFamily(g *grid, row int) int {
 	return row + 3
 }
 
-// believers draws the bundles: who is believed by whom.
-func (v *view) believers(g *grid, row int) {
+// bundles draws the bundles: which client trusts which CA.
+func (v *view) bundles(g *grid, row int) {
 	var all []*box
 	for i, b := range []struct{ name, members, who, as string }{
-		{"kube-apiserver-complete-server-ca-bundle", "localhost, service-network and lb signers", "kubeconfigs", "whom to believe as the API"},
+		{"kube-apiserver-complete-server-ca-bundle", "localhost, service-network and lb signers", "kubeconfigs", "which CAs to trust for the API"},
 		{"kube-apiserver-complete-client-ca-bundle", "admin-kubeconfig, kubelet, kube-control-plane, apiserver-to-kubelet and kubelet-bootstrap signers", "API server, kubelets", "who may log in"},
 		{"kube-control-plane-ca-bundle", "control-plane, lb, localhost and service-network signers", "cluster-policy-controller", "on the bootstrap node"},
-		{"root-ca", "itself", "booting machines", "whom to believe as the Machine Config Server"},
+		{"root-ca", "itself", "booting machines", "which CA to trust for the Machine Config Server"},
 	} {
 		who := g.box(fmt.Sprintf("by%d", i), master, row+i, 0, b.who).say(b.as)
 		bundle := g.box(fmt.Sprintf("bundle%d", i), plain, row+i, 1, b.name).say(b.members)
 		g.arrow(who, bundle, "").dashed = true
 		all = append(all, who, bundle)
 	}
-	g.panel("believe", "Who believes what", 0, all...)
+	g.panel("trust", "Which client trusts which CA bundle", 0, all...)
 }

@@ -1,5 +1,5 @@
 // Package diagram draws the pictures of the guide from a plan: what happens
-// when, who talks to whom, which stage writes what the next one reads. Each
+// when, which component connects to which, which stage writes what the next one reads. Each
 // picture is drawn twice from one description, as SVG for the site and as
 // mermaid text for readers of the markdown.
 //

@@ -227,8 +227,8 @@ func kindOfFiles(s *labs.Stage) string {
 func whereOnly(s *labs.Stage) string {
 	switch {
 	case !s.In(labs.OnNode):
-		return "rehearsal only"
-	case s.In(labs.OnNode) && !s.In(labs.Rehearsal):
+		return "local run only"
+	case s.In(labs.OnNode) && !s.In(labs.Local):
 		return "on the node only"
 	}
 	return ""

@@ -13,7 +13,7 @@ const (
 )
 
 // Lanes are a picture of time, downwards: a lane for each place, boxes for what
-// happens there, arrows for who calls whom, and at the left the clocks that run
+// happens there, arrows for calls, and at the left the clocks that run
 // meanwhile.
 type lanes struct {
 	caption

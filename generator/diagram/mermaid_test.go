@@ -95,7 +95,7 @@ func checkSequence(lines []string) error {
 		}
 		for _, w := range who {
 			if !known[w] {
-				return fmt.Errorf("%q names nobody known", line)
+				return fmt.Errorf("%q names nothing known", line)
 			}
 		}
 		if err := checkWords(words); err != nil {

@@ -64,7 +64,7 @@ func (v *view) networkBalanced(g *grid, row int) int {
 	if v.alone() {
 		routers.kind = faint
 		routers.say("none in this topology")
-		booting.say("In this topology nobody asks.")
+		booting.say("In this topology nothing asks.")
 	}
 	g.path(users, web, routers, "443, 80")
 	g.panel("balanced", "Through the load balancer on the gateway", 0, api, clients, servers, mcs, booting, configs, web, users, routers)

@@ -1,12 +1,12 @@
 package diagram
 
-// operators is who creates whom, from cluster-bootstrap to the console.
+// operators is which component creates which, from cluster-bootstrap to the console.
 // Sources: the stages render-cvo and start-bootstrap;
 // openshift/cluster-version-operator docs/user/reconciliation.md;
 // openshift/installer cmd/openshift-install (what install-complete hangs on).
 func operators(v *view) drawing {
 	g := &grid{widths: []int{206, 206, 206, 206}, gaps: []int{34, 34, 34}, rowGap: 28, even: true}
-	g.name, g.title = "operators", "Who creates whom: the version operator and the operators of "+v.release()
+	g.name, g.title = "operators", "What creates what: the version operator and the operators of "+v.release()
 	g.description = "cluster-bootstrap starts the version operator as a static pod on the bootstrap node and creates its Deployment in the API. The version operator applies the manifests of all components at once; what each one waits for decides the order. First come the network, the operators of etcd, API server, controller manager and scheduler, and the machine config operator: the hand-over needs them. Ingress, authentication and console come last, each waiting for the one before, and need nodes for ordinary pods."
 	starts := g.box("starts", bootstrap, 0, 0, "cluster-bootstrap").span(1, 4).middle().
 		say("gives bootstrap-pod.yaml to the kubelet of the bootstrap node, and creates every file of manifests/ in the API, the version operator's Deployment among them")

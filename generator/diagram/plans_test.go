@@ -66,7 +66,7 @@ func plans(t testing.TB) []planned {
 	}
 	for _, text := range hostile {
 		for _, example := range []string{"bootstrap-only", "ha"} {
-			all = append(all, planned{fmt.Sprintf("%.20q in %s", text, example), plan(t, example, "4.21", func(l *labs.Lab) { spoil(l, text) })})
+			all = append(all, planned{fmt.Sprintf("%.20q in %s", text, example), plan(t, example, "4.21", func(l *labs.Lab) { damage(l, text) })})
 		}
 	}
 	return all
@@ -98,8 +98,8 @@ var hostile = []string{
 	strings.Repeat("w", 63), strings.Repeat("long-label.", 23), strings.Repeat("漢", 40), "",
 }
 
-// spoil puts a text wherever a lab has words of its own.
-func spoil(l *labs.Lab, text string) {
+// damage puts a text wherever a lab has words of its own.
+func damage(l *labs.Lab, text string) {
 	l.Metadata.Name, l.BaseDomain = text, text
 	l.Machines.Gateway, l.Release.Image, l.Networking.NetworkType = text, text, text
 	l.Networking.MachineNetwork = []labs.MachineNetwork{{CIDR: text}}

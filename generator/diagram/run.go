@@ -31,7 +31,7 @@ type BarState string
 const (
 	BarGood BarState = master
 	BarBad  BarState = trouble
-	BarOpen BarState = bootstrap // at work
+	BarOpen BarState = bootstrap // running
 	BarCut  BarState = faint     // it has no end
 )
 
@@ -67,7 +67,7 @@ func tellRuns(runs []Run) string {
 		for _, b := range r.Bars {
 			states[b.State]++
 		}
-		text += fmt.Sprintf(" %s: %d attempts, of which %d went well, %d failed, %d are at work and %d have no end.",
+		text += fmt.Sprintf(" %s: %d attempts, of which %d went well, %d failed, %d are running and %d have no end.",
 			r.Title, len(r.Bars), states[BarGood], states[BarBad], states[BarOpen], states[BarCut])
 	}
 	return clean(text)

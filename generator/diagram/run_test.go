@@ -48,7 +48,7 @@ func TestARunIsDrawn(t *testing.T) {
 	if err != nil || string(want) != string(picture.SVG) {
 		t.Errorf("the picture is not %s (%v); go test ./generator/diagram -run TestARunIsDrawn -update writes it", golden, err)
 	}
-	for _, text := range []string{"5 attempts, of which 2 went well, 1 failed, 1 are at work and 1 have no end", "failed after 3s", "was cut off"} {
+	for _, text := range []string{"5 attempts, of which 2 went well, 1 failed, 1 are running and 1 have no end", "failed after 3s", "was cut off"} {
 		if !strings.Contains(string(picture.SVG), text) {
 			t.Errorf("it does not say %q", text)
 		}

@@ -83,7 +83,7 @@ func markers(s *labs.Stage) string {
 func (v *view) effect(g *grid, s *labs.Stage, row int) *box {
 	members, boot, goes := fmt.Sprintf("with %d healthy members", v.membersToLeave()), "port 22623; masters may boot", "and goes again when masters run theirs"
 	if v.alone() {
-		members, boot, goes = "not in this topology: it takes masters", "port 22623; in this topology nobody asks it", "and goes again after 20 minutes, for want of masters; no stage below is reached"
+		members, boot, goes = "not in this topology: it takes masters", "port 22623; in this topology nothing asks it", "and goes again after 20 minutes, for want of masters; no stage below is reached"
 	}
 	for _, e := range []struct{ stage, kind, title, say string }{
 		{"render-etcd", bootstrap, "etcd starts", "one member, on this node"},

@@ -1,5 +1,5 @@
 // Package overlay makes the Ignition config that is merged into the installer's
-// bootstrap.ign: the scripts of the node, the brakes on three of its services,
+// bootstrap.ign: the scripts of the node, the holds on three of its services,
 // and a word to whoever logs in. The bootstrap itself stays as the installer
 // wrote it.
 //
@@ -27,10 +27,10 @@ const (
 	Version = "3.2.0"
 	// Scripts is where the node's scripts lie on the node.
 	Scripts = "/opt/bootlab"
-	// Released is the directory whose files release a brake, each by the name of
+	// Released is the directory whose files release the units, each by the name of
 	// its unit.
 	Released = "/etc/bootlab/automatic"
-	// Lock is the file that a script of the node holds while it is at work, and
+	// Lock is the file that a script of the node holds while it is running, and
 	// that bootkube.service must find free.
 	Lock = "/opt/openshift/.bootlab.lock"
 
@@ -38,7 +38,7 @@ const (
 	welcome = "/etc/motd.d/50-bootlab"
 )
 
-// Units are the services that a brake holds, by name without .service. Those
+// Units are the services that are held, by name without .service. Those
 // behind the first pull it in, and not the other way round.
 var Units = []string{"bootkube", "approve-csr", "progress"}
 
@@ -49,8 +49,8 @@ type Script struct {
 	Data []byte
 }
 
-// brake is what the template of a drop-in sees.
-type brake struct {
+// hold is what the template of a drop-in sees.
+type hold struct {
 	Unit, Released, Lock string
 	Locks                bool // it is bootkube.service, which must not run beside a script
 }
@@ -80,7 +80,7 @@ func Render(p *labs.Plan, templates fs.FS, scripts []Script, first string) ([]by
 		c.Storage.Directories = append(c.Storage.Directories, directory{dir, 0o755})
 	}
 	for _, unit := range Units {
-		text, err := render(templates, "brake.conf", brake{unit, Released, Lock, unit == Units[0]})
+		text, err := render(templates, "hold.conf", hold{unit, Released, Lock, unit == Units[0]})
 		if err != nil {
 			return nil, err
 		}

@@ -77,7 +77,7 @@ func TestScriptsArriveByteForByteWithTheirModes(t *testing.T) {
 	}
 }
 
-func TestEachServiceHasItsBrake(t *testing.T) {
+func TestEachServiceHasItsHold(t *testing.T) {
 	var got []string
 	for _, unit := range rendered(t).Systemd.Units {
 		if len(unit.DropIns) != 1 || unit.DropIns[0].Name != "10-bootlab.conf" {
@@ -95,7 +95,7 @@ func TestEachServiceHasItsBrake(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, []string{"bootkube", "approve-csr", "progress"}) {
-		t.Errorf("brakes are on %v", got)
+		t.Errorf("holds are on %v", got)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestTheLockIsThatOfTheScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Lock != "/opt/openshift/.bootlab.lock" || !strings.Contains(string(text), `exec 9> "${ASSET_DIR}/.bootlab${BESIDE:+.${STAGE}}.lock"`) {
+	if Lock != "/opt/openshift/.bootlab.lock" || !strings.Contains(string(text), `exec 9> "${ASSET_DIR}/.bootlab${PARALLEL:+.${STAGE}}.lock"`) {
 		t.Error("stage-lib.sh takes another lock")
 	}
 }

@@ -25,7 +25,7 @@ func plan(t *testing.T) *labs.Plan {
 
 func TestWordsChooseStages(t *testing.T) {
 	p := plan(t)
-	rehearsed := func(s *labs.Stage) bool { return s.In(labs.Rehearsal) }
+	localRun := func(s *labs.Stage) bool { return s.In(labs.Local) }
 	for words, want := range map[string]string{
 		"render-etcd":                        "render-etcd!",
 		"render-etcd.sh":                     "render-etcd!",
@@ -39,7 +39,7 @@ func TestWordsChooseStages(t *testing.T) {
 		"render-cvo..render-etcd render-cvo": "render-cvo! render-etcd",
 		"wait-for-etcd":                      "wait-for-etcd!",
 	} {
-		chosen, err := Choose(p, strings.Fields(words), rehearsed)
+		chosen, err := Choose(p, strings.Fields(words), localRun)
 		if err != nil {
 			t.Errorf("%s: %v", words, err)
 		}
@@ -65,7 +65,7 @@ func TestAllIsWhatIsHere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.ContainsFunc(chosen, func(c Choice) bool { return c.Named || c.ID == "make-pki" || c.ID == "release-brake" }) ||
+		if slices.ContainsFunc(chosen, func(c Choice) bool { return c.Named || c.ID == "make-pki" || c.ID == "release-hold" }) ||
 			!slices.ContainsFunc(chosen, func(c Choice) bool { return c.ID == "start-bootstrap" }) {
 			t.Errorf("%v: %v", words, chosen)
 		}
@@ -74,7 +74,7 @@ func TestAllIsWhatIsHere(t *testing.T) {
 
 func TestOtherWordsAreRefused(t *testing.T) {
 	p := plan(t)
-	here := func(s *labs.Stage) bool { return s.In(labs.Rehearsal) }
+	here := func(s *labs.Stage) bool { return s.In(labs.Local) }
 	for _, word := range []string{"", "..", "nonsense", "render-etcd..nonsense", "nonsense..", "render-etcd...render-kcm", "start-bootstrap..finish-bootstrap", "render-kcm..render-cvo"} {
 		chosen, err := Choose(p, []string{word}, here)
 		if err == nil {

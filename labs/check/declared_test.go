@@ -68,7 +68,7 @@ func TestWhatABundleCanTell(t *testing.T) {
 		"a function":                    {labs.Check{Predicate: &labs.PredicateCheck{Function: "f"}}, CannotTell, "a function of the script"},
 		"what was masked":               {labs.Check{Line: &labs.LineCheck{Path: "masked.yaml", Pattern: "nothing of the kind"}}, CannotTell, "secrets in it were taken out"},
 		"a setting":                     {labs.Check{Value: &labs.ValueCheck{Path: "domain.yaml", At: ".is", Equals: "$CLUSTER_DOMAIN"}}, Passed, ""},
-		"a setting nobody knows":        {labs.Check{Value: &labs.ValueCheck{Path: "domain.yaml", At: ".is", Equals: "$NOWHERE"}}, CannotTell, "only the script knows $NOWHERE"},
+		"an unknown setting":            {labs.Check{Value: &labs.ValueCheck{Path: "domain.yaml", At: ".is", Equals: "$NOWHERE"}}, CannotTell, "only the script knows $NOWHERE"},
 		"the release, without its info": {labs.Check{Value: &labs.ValueCheck{Path: "domain.yaml", At: ".is", Equals: "$VERSION"}}, CannotTell, "release-info/version"},
 		"images, without their list":    {labs.Check{Payload: &labs.PayloadCheck{Paths: []string{"domain.yaml"}}}, CannotTell, "release-info/images"},
 		"a condition on a secret":       {labs.Check{When: labs.Condition{File: "a-secret.yaml"}, Count: &labs.CountCheck{Path: "manifests/*", AtLeast: 1}}, CannotTell, "left out"},
@@ -128,7 +128,7 @@ func TestEveryDeclarationCanBeMadeOfItsSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &Declared{Plan: p, Files: &Files{Assets: assets(nil), Host: assets(nil), Now: time.Now()}, Place: labs.Rehearsal, Values: generator.Values(p)}
+			d := &Declared{Plan: p, Files: &Files{Assets: assets(nil), Host: assets(nil), Now: time.Now()}, Place: labs.Local, Values: generator.Values(p)}
 			var all []Choice
 			for _, s := range p.Stages {
 				all = append(all, Choice{Stage: s, Named: true})

@@ -73,7 +73,7 @@ func (f *Files) in(name string) (fs.FS, string, error) {
 }
 
 // stat looks for a file; fs.ErrNotExist if it is not there, errLeftOut or
-// errOutside if nobody can know.
+// errOutside if it cannot be known.
 func (f *Files) stat(name string) (fs.FileInfo, error) {
 	from, below, err := f.in(name)
 	if err != nil {
@@ -172,7 +172,7 @@ func hidden(pattern, name string) bool {
 // at them can decide.
 func ofFiles(w labs.Condition) bool { return w.File != "" || w.Dir != "" || w.NotEmpty != "" }
 
-// counts says whether a condition on files holds; an error when nobody can know.
+// counts says whether a condition on files holds; an error when it cannot be known.
 func (f *Files) counts(w labs.Condition) (bool, error) {
 	switch {
 	case w.File != "":

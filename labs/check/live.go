@@ -31,11 +31,11 @@ type Live struct {
 const saidLimit = 4 << 20
 
 // Here says whether "all" means a stage: whether it has a script where the lab
-// is. A stage of the rehearsal alone is none of a lab with machines, and what the
-// workstation does with machines none of a rehearsal.
+// is. A stage of the local run alone is none of a lab with machines, and what the
+// workstation does with machines none of a local run.
 func (l *Live) Here(s *labs.Stage) bool {
-	if l.Places.Rehearsal {
-		return s.In(labs.Rehearsal) || s.In(labs.Workstation) && s.Kind == "prepare"
+	if l.Places.Local {
+		return s.In(labs.Local) || s.In(labs.Workstation) && s.Kind == "prepare"
 	}
 	return s.In(labs.OnNode) || s.In(labs.Workstation)
 }
@@ -63,12 +63,12 @@ func (l *Live) Run(ctx context.Context, chosen []Choice, told func(Stage)) *Repo
 // place is where a stage's script runs; false when the lab has no such place.
 func (l *Live) place(s *labs.Stage) (labs.Place, bool) {
 	switch {
-	case !l.Places.Rehearsal && s.In(labs.OnNode):
+	case !l.Places.Local && s.In(labs.OnNode):
 		return labs.OnNode, true
 	case s.In(labs.Workstation):
 		return labs.Workstation, true
 	}
-	return labs.Rehearsal, s.In(labs.Rehearsal)
+	return labs.Local, s.In(labs.Local)
 }
 
 // host is the machine of a place, and the script's path there.
@@ -82,7 +82,7 @@ func (l *Live) host(place labs.Place, s *labs.Stage) (host.Host, string) {
 func (l *Live) stage(ctx context.Context, c Choice, seen *sight) Stage {
 	place, there := l.place(c.Stage)
 	if !there {
-		return broken(newStage(c.Stage, "bootstrap node"), "it is a stage of the bootstrap node, and this is a rehearsal",
+		return broken(newStage(c.Stage, "bootstrap node"), "it is a stage of the bootstrap node, and this is a local run",
 			"bootlab vms up makes the machines of a lab")
 	}
 	h, script := l.host(place, c.Stage)
@@ -174,7 +174,7 @@ func Judge(stage Stage, s *labs.Stage, place labs.Place, said host.Result, advic
 	return stage
 }
 
-// contradiction says why a script's word is not believed; empty when it is.
+// contradiction says why a script's word is not trusted; empty when it is.
 func contradiction(tap *TAP, err error, said host.Result) string {
 	failed := 0
 	for _, p := range tap.Points {

@@ -90,7 +90,7 @@ func tapOf(s *labs.Stage, bad ...string) host.Result {
 
 func liveLab(t *testing.T, here, bootstrap *machine) *Live {
 	l := &Live{Plan: plan(t), Out: "/lab/out", NodeScripts: "/opt/bootlab", Timeout: time.Second,
-		Places: &host.Places{Here: here, Rehearsal: bootstrap == nil, AssetDir: "/opt/openshift"}}
+		Places: &host.Places{Here: here, Local: bootstrap == nil, AssetDir: "/opt/openshift"}}
 	if bootstrap != nil {
 		l.Places.Bootstrap = bootstrap
 	}
@@ -163,7 +163,7 @@ func TestWhatContradictsItselfCouldNotRun(t *testing.T) {
 		"tells of foreign, which is no check":                     with(good, text(plan, fmt.Sprintf("ok %d - foreign: x\n1..%d\n", len(s.Checks)+1, len(s.Checks)+1))),
 		"is not to be read: line 3 is no check: \"\\x1b]0;x\\a\"": with(good, text("ok 2", "\x1b]0;x\a\nok 2")),
 	} {
-		stage := Judge(newStage(s, "here"), s, labs.Rehearsal, said, nil)
+		stage := Judge(newStage(s, "here"), s, labs.Local, said, nil)
 		if stage.State != Broken || !strings.Contains(stage.Problem, want) || stage.Hint == "" {
 			t.Errorf("%s: %s: %s (%s)", want, stage.State, stage.Problem, stage.Hint)
 		}
@@ -191,7 +191,7 @@ func without(s *labs.Stage, id string) []byte {
 
 func TestAConditionOnFilesMayLeaveAChecksOut(t *testing.T) {
 	s := plan(t).Stage("render-cco")
-	stage := Judge(newStage(s, "here"), s, labs.Rehearsal, host.Result{Out: without(s, "pod-copied")}, nil)
+	stage := Judge(newStage(s, "here"), s, labs.Local, host.Result{Out: without(s, "pod-copied")}, nil)
 	if stage.State != Verified || find(stage.Checks, "pod-copied") >= 0 || len(stage.Checks) != len(s.Checks)-1 {
 		t.Errorf("%+v", stage)
 	}
@@ -260,8 +260,8 @@ func TestStagesThatCannotBeVerifiedHere(t *testing.T) {
 		live     *Live
 		id, want string
 	}{
-		{liveLab(t, here, nil), "wait-for-etcd", "this is a rehearsal"},
-		{liveLab(t, here, here), "release-brake", "must be told a UNIT"},
+		{liveLab(t, here, nil), "wait-for-etcd", "this is a local run"},
+		{liveLab(t, here, here), "release-hold", "must be told a UNIT"},
 		{liveLab(t, here, here), "render-etcd", "ended with status 127"},
 	} {
 		if s := stageOf(t, c.live.verify(t, c.id), c.id); s.State != Broken || !strings.Contains(s.Problem, c.want) || s.Hint == "" {

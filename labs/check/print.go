@@ -209,7 +209,7 @@ type junitVerdict struct {
 }
 
 // WriteJUnit writes a report as continuous integration reads it: a suite a
-// stage, a case a check. What could not run is an error, what nobody can tell or
+// stage, a case a check. What could not run is an error, what cannot be told or
 // is not done yet is skipped.
 func (r *Report) WriteJUnit(w io.Writer) error {
 	all := junitSuites{Name: "bootlab verify " + Plain(r.Lab)}

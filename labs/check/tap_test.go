@@ -9,7 +9,7 @@ import (
 
 const goodTAP = `TAP version 14
 ok 1 - present: all files are there
-not ok 2 - mode: nobody else can read a key
+not ok 2 - mode: no one else can read a key
   ---
   id: mode
   expected: |-

@@ -106,7 +106,7 @@ func (r *Report) look(ctx context.Context, hosts map[string]host.Host, preamble,
 			continue
 		}
 		if h == nil {
-			r.Unreached[name] = "the lab has no machines: this is a rehearsal"
+			r.Unreached[name] = "the lab has no machines: this is a local run"
 			continue
 		}
 		wait.Add(1)

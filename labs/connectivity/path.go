@@ -36,7 +36,7 @@ const (
 	Silent   State = "no answer"
 	Unrouted State = "no route"
 	Unnamed  State = "name not resolved"
-	// Cut: the load balancer took the connection, and had nobody to give it to.
+	// Cut: the load balancer took the connection, and had no backend for it.
 	Cut      State = "closed at once"
 	Unknown  State = "not known"
 	NotAsked State = "not asked" // the machine to ask from cannot be reached

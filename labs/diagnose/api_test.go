@@ -71,12 +71,12 @@ func TestAnAPIServerThatWasTakenDownIsNoCause(t *testing.T) {
 }
 
 // What a running API server complained of, and got over, is no cause of what is
-// wrong later: here it does not get ready for a reason that nobody knows.
+// wrong later: here it does not get ready for an unknown reason.
 func TestAComplaintOfTheAPIServerThatWasOvercomeProvesNothing(t *testing.T) {
 	later := strings.Repeat("I0102 05:59:20.100000       1 trace.go:236] Trace[1]: \"Get\" (total time: 501ms)\n", 80)
 	for id, c := range cases["api"] {
 		r := recorded{changes: slices.Concat(c.changes, waiting(), []change{
-			says("api-answer", "[-]poststarthook/of-nobody failed\n\nlocalhost status 500\n"),
+			says("api-answer", "[-]poststarthook/of-nothing failed\n\nlocalhost status 500\n"),
 			func(t *testing.T, e evidence) {
 				broken := healthy(t)
 				for _, change := range c.changes {

@@ -55,7 +55,7 @@ var jqPatience = 10 * time.Second
 
 const yieldsAtMost = 100_000
 
-func newBench(d *labs.Diagnosis, lab *labs.Lab, rehearsal bool, found []host.Found) *bench {
+func newBench(d *labs.Diagnosis, lab *labs.Lab, local bool, found []host.Found) *bench {
 	settings := map[string]any{}
 	for name, value := range lab.Settings() {
 		settings[name] = value
@@ -82,7 +82,7 @@ func newBench(d *labs.Diagnosis, lab *labs.Lab, rehearsal bool, found []host.Fou
 		}
 		nodes[f.Node] = one
 	}
-	// A program may ask for what nobody looked for.
+	// A program may ask for what was not looked for.
 	for _, e := range d.Evidence {
 		if all[e.ID] == nil {
 			all[e.ID] = map[string]any{}
@@ -94,7 +94,7 @@ func newBench(d *labs.Diagnosis, lab *labs.Lab, rehearsal bool, found []host.Fou
 	b.all = all
 	b.failed = append(b.nodeImageFailure(), b.failures(labs.EvidenceRecords, labs.EvidenceLogs)...)
 	b.failed = append(b.failed, b.failures(labs.EvidenceRecordsHere, labs.EvidenceLogsHere)...)
-	b.fillPlan(rehearsal)
+	b.fillPlan(local)
 	return b
 }
 
@@ -330,12 +330,12 @@ func clean(line string) string {
 	return line
 }
 
-// missing is what could not be had, and why. What a rehearsal never has is not
+// missing is what could not be had, and why. What a local run never has is not
 // missing there.
-func (b *bench) missing(rehearsal bool) []Exhibit {
+func (b *bench) missing(local bool) []Exhibit {
 	out := []Exhibit{}
 	for _, e := range b.diagnosis.Evidence {
-		if rehearsal && e.Rehearsal == "" {
+		if local && e.Local == "" {
 			continue
 		}
 		for _, it := range b.items[e.ID] {

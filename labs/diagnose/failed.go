@@ -104,7 +104,7 @@ func (b *bench) place(f *failure) int {
 }
 
 // failuresOf are the stages whose last entry says that they failed. One that was
-// begun anew is at work, and nothing is known of it, but for the pull that goes on
+// that was restarted is running, and nothing is known of it, but for the pull that goes on
 // by itself.
 func failuresOf(service string, entries []record.Entry) []failure {
 	var all []failure
@@ -246,7 +246,7 @@ var ownWords = regexp.MustCompile(`^(==> |  \$ |    \| |(not )?ok [0-9]+ - |  hi
 
 // lastTry is what a service's journal has of the failed try: the one before so
 // many starts. Of the pull that begins again at once it is the last two tries,
-// for the last one is at work.
+// for the last one is running.
 func lastTry(f *failure, journal string, startsSince int) []string {
 	begins, since, tries := serviceBegins, startsSince, 1
 	if f.stage == pullStage {

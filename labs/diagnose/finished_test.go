@@ -135,7 +135,7 @@ func TestWhatIsWrongAboveTheBootstrapNodeIsFoundOnTheWholeWayUp(t *testing.T) {
 }
 
 // Without an answer about the ConfigMap nothing is known of the end.
-func TestAnEndThatNobodyCanAskForIsNotBad(t *testing.T) {
+func TestAnEndThatCannotBeAskedForIsNotBad(t *testing.T) {
 	c := recorded{changes: []change{fails("bootstrap-configmap", 1, "Unable to connect to the server: context deadline exceeded\n")}}
 	if r := c.walk(t, "finished"); r.Verdict != Unseen {
 		t.Errorf("%s, %+v", r.Verdict, r.Cause)
@@ -146,7 +146,7 @@ func TestAnEndThatNobodyCanAskForIsNotBad(t *testing.T) {
 // just ended bootkube.sh.
 func TestProgressIsNotOffWhileAScriptDoesItsWork(t *testing.T) {
 	for name, c := range map[string]change{
-		"a script is at work": locked("held"),
+		"a script is running": locked("held"),
 		"a moment ago":        edit("bootkube-record", `map(if .phase == "service end" then .timestamp = "2026-01-02T05:59:30Z" else . end)`),
 	} {
 		r := recorded{changes: ending(c, says("progress-journal", ""))}.walk(t, "finished")
@@ -154,7 +154,7 @@ func TestProgressIsNotOffWhileAScriptDoesItsWork(t *testing.T) {
 			t.Errorf("%s: %s, %s", name, r.Verdict, r.Cause.ID)
 		}
 	}
-	// Beyond the time that a script has there is something wrong, though nobody knows what.
+	// Beyond the time that a script has there is something wrong, though it is not known what.
 	if r := (recorded{changes: ending(locked("held"), says("progress-journal", ""))}).walk(t, "finished"); r.Verdict != Unknown {
 		t.Errorf("after an hour and a half: %s", r.Verdict)
 	}

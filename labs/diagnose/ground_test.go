@@ -140,7 +140,7 @@ func init() {
 		"two-container-refs":   {changes: young(failedNodeImage("Expected single docker ref, found:", "ostree/container/image/docker_3A__2F__2F_quay_2E_io/fedora/fedora-coreos_3A_stable"))},
 	}
 	cases["render"] = map[string]recorded{
-		"at-work":      {changes: []change{says("stage-lock", `{"lock":"held","phase":"stage start","stage":"etcd-bootstrap"}`)}},
+		"running":      {changes: []change{says("stage-lock", `{"lock":"held","phase":"stage start","stage":"etcd-bootstrap"}`)}},
 		"killed":       {changes: young(byHandDone("render-api"), says("stage-lock", `{"lock":"free","phase":"stage start","stage":"etcd-bootstrap","timestamp":"2026-01-02T05:50:00Z"}`))},
 		"out-of-order": {changes: young(byHandDone("render-api"), says("markers", "release-info.done\nopenshift-manifests.done\nkube-apiserver-bootstrap.done\n"))},
 		"input-gone": {changes: young(byHandDone("render-api"), says("markers", "release-info.done\nopenshift-manifests.done\napi-bootstrap.done\n"),
@@ -185,7 +185,7 @@ func (e evidence) fillRecords() {
 	}
 }
 
-// What is at work, was not begun, or was overcome is no cause.
+// What is running, was not begun, or was overcome is no cause.
 func TestTheGroundIsNotBlamedForWhatIsUnderWay(t *testing.T) {
 	overcome := func(t *testing.T, e evidence) {
 		failedByHand("etcd-bootstrap", "render-etcd", "Error: exec format error, permission denied, missing required flag: --etcd-image")(t, e)
@@ -204,7 +204,7 @@ func TestTheGroundIsNotBlamedForWhatIsUnderWay(t *testing.T) {
 		"nothing has begun":           {young(says("release-image-record", ""), says("records", "")), NotReached, "image"},
 		"the node boots":              {unreachable("ssh: connect to host 192.168.126.10 port 22: Connection refused\r\n", booting), NotReached, "node"},
 		"the console cannot be read":  {append(unreachable("ssh: connect to host 192.168.126.10 port 22: No route to host\r\n", ""), fails("bootstrap-console", 1, "cannot be read")), Unseen, "node"},
-		"the first pull is at work":   {young(says("bootkube-record", ""), says("release-image-record", "["+entry(0, "service start", "", "")+","+entry(1, "stage start", "pull-release-image", "")+"]")), NotReached, "image"},
+		"the first pull is running":   {young(says("bootkube-record", ""), says("release-image-record", "["+entry(0, "service start", "", "")+","+entry(1, "stage start", "pull-release-image", "")+"]")), NotReached, "image"},
 		"a failed pull was overcome":  {young(failedPull("x"), says("release-image-record", healthy(t)["release-image-record"]), says("bootkube-record", "")), NotReached, "render"},
 		"a node image was overcome":   {young(failedNodeImage("Failed to fetch release image; retrying...", "Checking out node image content")), NotReached, "render"},
 		"no image is known yet":       {young(says("release-image-record", ""), says("records", ""), says("image-architecture", "")), NotReached, "image"},
@@ -213,17 +213,17 @@ func TestTheGroundIsNotBlamedForWhatIsUnderWay(t *testing.T) {
 		"a failed stage runs again":   {young(atWork), NotReached, "render"},
 		"the bootstrap node was removed": {append(unreachable("ssh: connect to host 192.168.126.10 port 22: No route to host\r\n", ""),
 			says("bootstrap-configmap", healthy(t)["bootstrap-configmap"])), Healthy, ""},
-		"an unknown message": {young(failedByHand("etcd-bootstrap", "render-etcd", "something that nobody has seen before")), Unknown, "render"},
+		"an unknown message": {young(failedByHand("etcd-bootstrap", "render-etcd", "something that was never seen before")), Unknown, "render"},
 		"an unknown failure between stages": {young(says("bootkube-record", "["+entry(0, "service start", "", "")+","+entry(1, "service end", "", "failure")+"]"),
-			says("bootkube-journal", "2026-01-02T05:50:00+0000 bootstrap systemd[1]: Started bootkube.service - Bootstrap a Kubernetes cluster.\n2026-01-02T05:50:01+0000 bootstrap bootkube.sh[1]: something that nobody has seen before\n")), Unknown, "render"},
-		"an unknown failure of what prepares": {young(failedByHand("make-pki", "make-pki", "something that nobody has seen before")), Unknown, "host"},
+			says("bootkube-journal", "2026-01-02T05:50:00+0000 bootstrap systemd[1]: Started bootkube.service - Bootstrap a Kubernetes cluster.\n2026-01-02T05:50:01+0000 bootstrap bootkube.sh[1]: something that was never seen before\n")), Unknown, "render"},
+		"an unknown failure of what prepares": {young(failedByHand("make-pki", "make-pki", "something that was never seen before")), Unknown, "host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := recorded{changes: c.changes}.walk(t, "host", "node", "image", "render")
 			if r.Verdict != c.verdict || r.Layer != c.layer {
 				t.Fatalf("%s at %q, cause %+v", r.Verdict, r.Layer, r.Cause)
 			}
-			if r.Verdict == Unknown && !strings.Contains(fmt.Sprint(r.Evidence), "nobody has seen before") {
+			if r.Verdict == Unknown && !strings.Contains(fmt.Sprint(r.Evidence), "was never seen before") {
 				t.Errorf("what it said is not among %+v", r.Evidence)
 			}
 		})

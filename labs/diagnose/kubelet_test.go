@@ -10,7 +10,7 @@ import (
 )
 
 // waiting turns the healthy lab back to when cluster-bootstrap waits for masters:
-// everything of the bootstrap node is at work.
+// everything of the bootstrap node is running.
 func waiting(more ...change) []change {
 	back := func(t *testing.T, e evidence) {
 		t.Helper()

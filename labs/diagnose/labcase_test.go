@@ -100,7 +100,7 @@ func swaps(id, before, after string) change {
 	}
 }
 
-// gone takes evidence away, as if nobody could be asked.
+// gone takes evidence away, as if no machine could be asked.
 func gone(ids ...string) change {
 	return func(_ *testing.T, e evidence) {
 		for _, id := range ids {

@@ -66,7 +66,7 @@ func init() {
 		"master-ignition-clock":       {changes: stopped(console(`error: Get "` + mcs + `": x509: certificate has expired or is not yet valid: current time 2001-01-01T00:00:20Z is before 2026-01-02T03:50:00Z`))},
 		"master-ignition-eof":         {changes: stopped(console(`error: Get "` + mcs + `": EOF`))},
 		"master-ignition-status":      {changes: stopped(console(`result: Internal Server Error`))},
-		"master-ignition-nobody":      {changes: stopped(console(`error: Get "` + mcs + `": dial tcp 192.168.126.1:22623: connect: connection refused`))},
+		"master-ignition-no-answer":   {changes: stopped(console(`error: Get "` + mcs + `": dial tcp 192.168.126.1:22623: connect: connection refused`))},
 		"masters-never-asked": {changes: late(
 			edit("nodes", ".items = []"), edit("csrs", ".items = []"), without("machine-config-server-log", "I0102 04:05"), says("master-consoles", ""), gone("domains"))},
 		"master-pull-refused":     {changes: stopped(pull("initializing source docker://quay.io/okd/scos-content@sha256:33: reading manifest sha256:33 in quay.io/okd/scos-content: unauthorized: access to the requested resource is not authorized"))},

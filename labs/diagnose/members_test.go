@@ -110,7 +110,7 @@ func TestWhatAnEarlierRunOfAScriptSaidIsNoCause(t *testing.T) {
 	logs := map[string]string{
 		"the list failed, and came":         "==> wait-for-ceo.log\n==> wait-for-ceo.sh begins, 2026-01-02T05:50:00Z\nE0102 05:51:00.000000       1 reflector.go:204] failed to list *v1.Etcd: Unauthorized\nI0102 05:52:00.000000       1 waitforceo.go:69] waiting on condition EtcdRunningInCluster in etcd CR /cluster to be True.\n",
 		"the list failed in the run before": "==> wait-for-ceo.log\n==> wait-for-ceo.sh begins, 2026-01-02T05:50:00Z\nE0102 05:51:00.000000       1 reflector.go:204] failed to list *v1.Etcd: Unauthorized\n==> wait-for-ceo.sh begins, 2026-01-02T05:52:00Z\n",
-		"finish-bootstrap is at work again": "==> finish-bootstrap.log\n==> finish-bootstrap.sh begins, 2026-01-02T05:00:00Z\nerror: no sign of two nodes that run a revision of the API server within 2700 s\n==> finish-bootstrap.sh begins, 2026-01-02T05:52:00Z\n==> waiting for two nodes\n",
+		"finish-bootstrap is running again": "==> finish-bootstrap.log\n==> finish-bootstrap.sh begins, 2026-01-02T05:00:00Z\nerror: no sign of two nodes that run a revision of the API server within 2700 s\n==> finish-bootstrap.sh begins, 2026-01-02T05:52:00Z\n==> waiting for two nodes\n",
 	}
 	for name, log := range logs {
 		t.Run(name, func(t *testing.T) {

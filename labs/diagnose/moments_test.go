@@ -91,7 +91,7 @@ func marks(release string, more ...string) change {
 	}
 }
 
-// withoutAPI is a cluster that nobody can ask.
+// withoutAPI is a cluster that cannot be asked.
 func withoutAPI(t *testing.T, e evidence) {
 	for _, ev := range labs.BuiltinDiagnosis().Evidence {
 		if ev.On == labs.OnCluster {
@@ -162,7 +162,7 @@ func etcdRuns(t *testing.T, e evidence) {
 	e["static-pods"] = "total 8\n" + pod(3590, etcdPod) + pod(3580, mcoPod)
 }
 
-// apiRuns is the temporary control plane at work; no master has come yet.
+// apiRuns is the temporary control plane running; no master has come yet.
 func apiRuns(t *testing.T, e evidence) {
 	well := healthy(t)
 	for _, ev := range labs.BuiltinDiagnosis().Evidence {
@@ -286,7 +286,7 @@ func moments(release string) map[string]moment {
 	return map[string]moment{
 		"by hand: booted only":        {changes: bare, verdict: NotReached, layer: "render"},
 		"by hand: after release-info": {changes: cons(bare, onRecord("9|stage start|release-info", "5|stage end|release-info|success"), says("markers", "release-info.done\n")), verdict: NotReached, layer: "render"},
-		"by hand: a render at work": {changes: cons(bare, onRecord("9|stage start|release-info", "8|stage end|release-info|success", "5|stage start|openshift-manifests", "4|stage end|openshift-manifests|success", "3|stage start|api-bootstrap"),
+		"by hand: a render running": {changes: cons(bare, onRecord("9|stage start|release-info", "8|stage end|release-info|success", "5|stage start|openshift-manifests", "4|stage end|openshift-manifests|success", "3|stage start|api-bootstrap"),
 			says("markers", "release-info.done\nopenshift-manifests.done\n"), says("stage-lock", `{"lock":"held","phase":"stage start","stage":"api-bootstrap","timestamp":"`+stamped(3)+`"}`)), verdict: NotReached, layer: "render"},
 		"by hand: after render-all":            {changes: cons(bare, onRecord(stages...), marked(), fresh), verdict: NotReached, layer: "etcd"},
 		"by hand: etcd is up":                  {changes: cons(noAPI, onRecord(after(stages, "100|stage start|wait-for-etcd", "90|stage end|wait-for-etcd|success")...), marked()), verdict: NotReached, layer: "api"},
@@ -299,7 +299,7 @@ func moments(release string) map[string]moment {
 			log("API is up", "==> taking back what cluster-bootstrap began", "==> start-bootstrap ends here by design: the API was up and took what is in manifests/; topology compact goes on from here")), verdict: Healthy, alone: "alone"},
 		"by hand: after cb-bootstrap":                                    {changes: cons(over, onRecord(passed...), marked("cb-bootstrap.done"), log("API is up", "All self-hosted control plane components successfully started"), membersGrow), verdict: NotReached, layer: "members", alone: "-"},
 		"by hand: after cb-bootstrap, and the API is asked on localhost": {changes: cons(over, onRecord(passed...), marked("cb-bootstrap.done"), log("API is up"), withoutAPI), verdict: NotReached, layer: "masters", alone: "-"},
-		"by hand: wait-for-ceo at work":                                  {changes: cons(over, onRecord(after(restored, "800|stage start|wait-for-ceo")...), marked("cb-bootstrap.done", "cvo-overrides.done"), locked("held"), withoutMCS, membersGrow), verdict: NotReached, layer: "members", alone: "-"},
+		"by hand: wait-for-ceo running":                                  {changes: cons(over, onRecord(after(restored, "800|stage start|wait-for-ceo")...), marked("cb-bootstrap.done", "cvo-overrides.done"), locked("held"), withoutMCS, membersGrow), verdict: NotReached, layer: "members", alone: "-"},
 		"by hand: wait-for-ceo done":                                     {changes: cons(over, onRecord(after(restored, "800|stage start|wait-for-ceo", "400|stage end|wait-for-ceo|success")...), marked("cb-bootstrap.done", "cvo-overrides.done"), withoutMCS), verdict: NotReached, layer: "finished", alone: "-"},
 		"by hand: finish-bootstrap waits for a second API server": {changes: cons(over, onRecord(after(ended, "1500|service end||success")...), marked("cb-bootstrap.done", "cvo-overrides.done", ".bootkube.done"), locked("held"), withoutMCS,
 			edit("endpoints", `.items[0].subsets[0].addresses |= .[0:1]`)), verdict: NotReached, layer: "finished", alone: "-"},
@@ -316,7 +316,7 @@ func moments(release string) map[string]moment {
 			verdict: NotReached, layer: "masters", alone: "healthy at "},
 		"by bootkube.sh: a second try has begun": {changes: cons(up, byService("active"), service("2026-01-02T05:20:00+0000 bootstrap bootkube.sh[2410]: Starting cluster-bootstrap...\n"), runs(80, "etcd", "kube-apiserver", "machine-config-server"),
 			onRecord(after(stages, "2400|stage start|cb-bootstrap", "1100|stage end|cb-bootstrap|failure|Error", "1100|service end||failure", "1095|service start", "90|stage start|cb-bootstrap")...), served()), verdict: NotReached, layer: "masters", alone: "-"},
-		"by bootkube.sh: wait-for-ceo at work": {changes: cons(over, byService("active"), service("2026-01-02T05:46:00+0000 bootstrap bootkube.sh[2410]: Waiting for CEO to finish...\n"), onRecord(after(restored, "800|stage start|wait-for-ceo")...), served("cb-bootstrap.done", "cvo-overrides.done"), withoutMCS, membersGrow),
+		"by bootkube.sh: wait-for-ceo running": {changes: cons(over, byService("active"), service("2026-01-02T05:46:00+0000 bootstrap bootkube.sh[2410]: Waiting for CEO to finish...\n"), onRecord(after(restored, "800|stage start|wait-for-ceo")...), served("cb-bootstrap.done", "cvo-overrides.done"), withoutMCS, membersGrow),
 			verdict: NotReached, layer: "members", alone: "-"},
 		"by bootkube.sh: progress.service waits for a second API server": {changes: cons(over, byService("active"), locked("free"), onRecord(after(ended, "700|service end||success")...), served("cb-bootstrap.done", "cvo-overrides.done", ".bootkube.done"), withoutMCS,
 			edit("endpoints", `.items[0].subsets[0].addresses |= .[0:1]`), adds("progress-journal", "2026-01-02T05:48:21"+progress+"Waiting for at least 2 available IP addresses for the default/kubernetes service\n")), verdict: NotReached, layer: "finished", alone: "-"},
@@ -327,7 +327,7 @@ func moments(release string) map[string]moment {
 }
 
 // told are warnings that are right in a lab that is well.
-var told = []string{"at-work", "bootstrap-still-there", "bootstrap-balanced"}
+var told = []string{"running", "bootstrap-still-there", "bootstrap-balanced"}
 
 // A lab that is well and not done is not reached, at any time and in any release:
 // no cause is proven, and no layer is bad for an unknown reason.

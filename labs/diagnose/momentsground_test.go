@@ -71,7 +71,7 @@ func TestTheImageUnderTheRootIsNoFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := labs.BuiltinDiagnosis().Find("free-space")
-	for way, line := range map[string]string{"node": e.Run, "rehearsal": e.Rehearsal} {
+	for way, line := range map[string]string{"node": e.Run, "local": e.Local} {
 		cmd := exec.Command("bash", "-c", line)
 		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "ASSET_DIR="+dir)
 		out, err := cmd.Output()
@@ -133,7 +133,7 @@ func TestAStopThatWasWantedIsNoFailure(t *testing.T) {
 	wantsVerdict(t, stopped().walk(t, "render"), Unknown, "render")
 }
 
-// The node goes at the end, and nobody can be asked there.
+// The node goes at the end, and nothing can be asked there.
 func TestAKubeletOfANodeThatIsGoneIsNoQuestion(t *testing.T) {
 	wantsVerdict(t, recorded{changes: []change{gone(onBootstrap...)}}.walk(t, "kubelet"), Healthy, "")
 	// While the node is there its kubelet is asked.
@@ -173,7 +173,7 @@ func TestAStaticPodIsGivenItsTimeToStart(t *testing.T) {
 			recordEnds(ago(30*time.Minute), "stage start|cb-bootstrap", "stage end|cb-bootstrap|failure|cluster-bootstrap ended with status 1")), Unknown, "api"},
 		"it was interrupted": {api(ago(30*time.Minute), podsGiven(ago(time.Hour), "etcd-member"), says("bootkube-journal", ""),
 			recordEnds(ago(30*time.Minute), "stage start|cb-bootstrap", "stage end|cb-bootstrap|failure|interrupted")), NotReached, "api"},
-		"it was begun anew": {api(ago(time.Minute), podsGiven(ago(time.Hour), "etcd-member"),
+		"it was restarted": {api(ago(time.Minute), podsGiven(ago(time.Hour), "etcd-member"),
 			recordEnds(ago(time.Minute), "stage start|cb-bootstrap", "stage end|cb-bootstrap|failure|x", "stage start|cb-bootstrap")), NotReached, "api"},
 	} {
 		t.Run(name, func(t *testing.T) { wantsVerdict(t, c.r.walk(t, "etcd", "api"), c.verdict, c.layer) })
@@ -191,7 +191,7 @@ func TestWithoutMastersTheEndIsByDesign(t *testing.T) {
 	}
 	wantsVerdict(t, ended("ended by design: this lab has no masters").walk(t, "etcd", "api", "names"), Healthy, "")
 	wantsVerdict(t, ended("cluster-bootstrap ended with status 1").walk(t, "etcd", "api", "names"), Unknown, "api")
-	// It was begun anew, and is at work.
+	// It was restarted, and is running.
 	again := ended("ended by design: this lab has no masters")
 	again.changes = append(again.changes, recordEnds(ago(time.Minute), "stage end|cb-bootstrap|failure|ended by design: this lab has no masters", "stage start|cb-bootstrap"))
 	wantsVerdict(t, again.walk(t, "etcd", "api", "names"), NotReached, "api")
@@ -265,12 +265,12 @@ func TestASignerThatEndedIsToldWhileTheAPIAnswers(t *testing.T) {
 	}
 }
 
-// start-bootstrap.sh --timeout leaves cluster-bootstrap at work, and says failure.
+// start-bootstrap.sh --timeout leaves cluster-bootstrap running, and says failure.
 func TestAStartThatIsNotWaitedForGoesOn(t *testing.T) {
 	const cluster = `[{"Names":["cluster-bootstrap"],"State":%q,"Status":"x"}]`
 	left := func(at time.Duration, state string) recorded {
 		return recorded{changes: waiting(recordEnds(ago(at), "stage start|cb-bootstrap",
-			"stage end|cb-bootstrap|failure|cluster-bootstrap is still at work, which is not waited for any longer"),
+			"stage end|cb-bootstrap|failure|cluster-bootstrap is still running, which is not waited for any longer"),
 			says("podman-containers", fmt.Sprintf(cluster, state)), says("markers", allMarkers), says("stage-lock", `{"lock":"free","phase":"stage end","stage":"cb-bootstrap"}`),
 			podsGiven(ago(at), "etcd-member", "kube-apiserver"), fails("api-answer", 7, noListener), fails("kube-apiserver-log", 1, noContainer))}
 	}

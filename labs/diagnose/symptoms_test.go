@@ -156,7 +156,7 @@ func hasOwn(layer, id string) bool {
 }
 
 // failedByBootkube is bootkube.service that was started twice: the second time it
-// failed in that stage, and it was begun anew.
+// failed in that stage, and it was restarted.
 func failedByBootkube(record, line string) change {
 	return func(_ *testing.T, e evidence) {
 		e["bootkube-record"] = "[" + strings.Join([]string{

@@ -9,16 +9,16 @@ import (
 
 // stageFact is a stage as jq programs see it in $stages.
 type stageFact struct {
-	ID     string `json:"id"`
-	Kind   string `json:"kind"`
-	Record string `json:"record"` // its name in the progress records
-	Marker string `json:"marker"` // empty where it leaves none
-	Script string `json:"script"`
-	Aside  bool   `json:"aside"`
+	ID       string `json:"id"`
+	Kind     string `json:"kind"`
+	Record   string `json:"record"` // its name in the progress records
+	Marker   string `json:"marker"` // empty where it leaves none
+	Script   string `json:"script"`
+	Optional bool   `json:"optional"`
 	// Instead: a marker that says that another stage made the same results.
 	Instead string `json:"instead"`
 	// Needs are its input files that another stage of the same place makes, and
-	// the stages, without a file, whose repetition spoils what it made.
+	// the stages, without a file, whose repetition invalidates what it made.
 	Needs []need `json:"needs"`
 }
 
@@ -30,10 +30,10 @@ type need struct {
 
 // fillPlan makes the jq variables that come of the plan and the records. They go
 // through JSON, which is what jq knows.
-func (b *bench) fillPlan(rehearsal bool) {
+func (b *bench) fillPlan(local bool) {
 	place := labs.OnNode
-	if rehearsal {
-		place = labs.Rehearsal
+	if local {
+		place = labs.Local
 	}
 	b.stages = plain(stageFacts(b.diagnosis.Plan, place))
 	records := map[string]any{}
@@ -63,7 +63,7 @@ func stageFacts(p *labs.Plan, place labs.Place) []stageFact {
 			continue
 		}
 		f := stageFact{ID: s.ID, Kind: s.Kind, Record: s.RecordName(), Marker: s.Marker(), Script: s.Call(),
-			Aside: s.Aside, Instead: s.SkipIf, Needs: []need{}}
+			Optional: s.Optional, Instead: s.SkipIf, Needs: []need{}}
 		for _, r := range s.Reads {
 			writer := p.Writer(r.Path, s)
 			if writer == nil || r.Optional || !writer.In(place) || writer.Marker() == "" || strings.ContainsAny(r.Path, "*?[$") {
@@ -75,13 +75,13 @@ func stageFacts(p *labs.Plan, place labs.Place) []stageFact {
 			if earlier == s {
 				break
 			}
-			// What stands aside makes the same as others, or nothing that they need.
-			if earlier.Aside || s.Aside {
+			// What is optional makes the same as others, or nothing that they need.
+			if earlier.Optional || s.Optional {
 				continue
 			}
-			for _, spoils := range earlier.Invalidates {
-				if spoils.Stage == s.ID && earlier.In(place) && earlier.Marker() != "" {
-					f.Needs = append(f.Needs, need{"", earlier.ID, spoils.Why})
+			for _, invalidates := range earlier.Invalidates {
+				if invalidates.Stage == s.ID && earlier.In(place) && earlier.Marker() != "" {
+					f.Needs = append(f.Needs, need{"", earlier.ID, invalidates.Why})
 				}
 			}
 		}

@@ -48,7 +48,7 @@ type Cause struct {
 	ID      string    `json:"id"`
 	Title   string    `json:"title"`
 	Cause   string    `json:"cause"`
-	Mend    string    `json:"mend"`
+	Fix     string    `json:"fix"`
 	Command string    `json:"command"` // shows the proof to one's own eyes
 	Stage   string    `json:"stage,omitempty"`
 	Page    string    `json:"page,omitempty"`
@@ -65,11 +65,11 @@ type Exhibit struct {
 }
 
 // Walk judges what was found. diagnosis is already cut to the plan.
-func Walk(diagnosis *labs.Diagnosis, lab *labs.Lab, rehearsal bool, found []host.Found) (*Report, error) {
-	b := newBench(diagnosis, lab, rehearsal, found)
-	r := &Report{Verdict: Healthy, Warnings: []Cause{}, Layers: []Answer{}, Missing: b.missing(rehearsal)}
+func Walk(diagnosis *labs.Diagnosis, lab *labs.Lab, local bool, found []host.Found) (*Report, error) {
+	b := newBench(diagnosis, lab, local, found)
+	r := &Report{Verdict: Healthy, Warnings: []Cause{}, Layers: []Answer{}, Missing: b.missing(local)}
 	for _, layer := range diagnosis.Layers {
-		if rehearsal && !layer.Rehearsal {
+		if local && !layer.Local {
 			continue
 		}
 		if r.Verdict != Healthy {
@@ -177,6 +177,6 @@ func (b *bench) proves(layer *labs.Layer, s *labs.Symptom) (*Cause, error) {
 	if back, _, err := b.anyOf(s.Unless); err != nil || back == holds {
 		return nil, err
 	}
-	return &Cause{ID: s.ID, Title: s.Title, Cause: s.Cause, Mend: s.Mend, Command: s.Command,
+	return &Cause{ID: s.ID, Title: s.Title, Cause: s.Cause, Fix: s.Fix, Command: s.Command,
 		Stage: s.Stage, Page: cmp.Or(s.Stage, layer.Page), Source: s.Source, Shown: shown}, nil
 }

@@ -19,9 +19,9 @@ func small() *labs.Diagnosis {
 		return labs.Symptom{ID: id, Proof: []labs.Proof{{Evidence: "text", Matches: pattern}}}
 	}
 	return &labs.Diagnosis{Evidence: []*labs.Evidence{text, doc, nodes}, Layers: []*labs.Layer{
-		{ID: "ground", Rehearsal: true, Symptoms: []labs.Symptom{sick("fire", "^fire"), sick("water", "^water"),
+		{ID: "ground", Local: true, Symptoms: []labs.Symptom{sick("fire", "^fire"), sick("water", "^water"),
 			{ID: "smoke", Warning: true, Proof: []labs.Proof{{Evidence: "text", Matches: "smoke"}}},
-			{ID: "two", Proof: []labs.Proof{{Evidence: "text", Matches: "two"}, {Evidence: "doc", JQ: ".two"}}, Unless: []labs.Proof{{Evidence: "doc", JQ: ".mended"}}},
+			{ID: "two", Proof: []labs.Proof{{Evidence: "text", Matches: "two"}, {Evidence: "doc", JQ: ".two"}}, Unless: []labs.Proof{{Evidence: "doc", JQ: ".fixed"}}},
 			{ID: "on-nodes", Proof: []labs.Proof{{Evidence: "nodes", Matches: "broken"}}},
 			{ID: "quiet", Proof: []labs.Proof{{Evidence: "nodes", Silent: true}}},
 			{ID: "failing", Proof: []labs.Proof{{Evidence: "doc", Fails: "refused"}}}}},
@@ -41,15 +41,15 @@ func having(text, doc string, nodes ...string) []host.Found {
 	}
 	for i := range found {
 		if !found[i].Had {
-			found[i].Problem = "nobody answers"
+			found[i].Problem = "nothing answers"
 		}
 	}
 	return found
 }
 
-func judge(t *testing.T, rehearsal bool, found []host.Found) *Report {
+func judge(t *testing.T, local bool, found []host.Found) *Report {
 	t.Helper()
-	r, err := Walk(small(), &labs.Lab{}, rehearsal, found)
+	r, err := Walk(small(), &labs.Lab{}, local, found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +60,11 @@ func TestTheWalkEndsWhereItMust(t *testing.T) {
 	refused := having("well", `x`)
 	refused[1].Status, refused[1].Complaint = 1, "it was refused\n"
 	for name, c := range map[string]struct {
-		found     []host.Found
-		rehearsal bool
-		verdict   Verdict
-		layer     string
-		cause     string
+		found   []host.Found
+		local   bool
+		verdict Verdict
+		layer   string
+		cause   string
 	}{
 		"all is well":                          {having("well", `{"roof": true}`), false, Healthy, "", ""},
 		"the second way of being good":         {having("x", `{"well": true, "roof": 1}`), false, Healthy, "", ""},
@@ -77,16 +77,16 @@ func TestTheWalkEndsWhereItMust(t *testing.T) {
 		"half an answer is one":                {having("x", ""), false, NotReached, "first floor", ""},
 		"two proofs":                           {having("two", `{"two": 2}`), false, Proven, "ground", "two"},
 		"one of two proofs":                    {having("two\nwell", `{"roof": 2}`), false, Healthy, "", ""},
-		"taken back":                           {having("two\nwell", `{"two": 2, "mended": true, "roof": 1}`), false, Healthy, "", ""},
+		"taken back":                           {having("two\nwell", `{"two": 2, "fixed": true, "roof": 1}`), false, Healthy, "", ""},
 		"one node of two":                      {having("well", `{"roof": 1}`, "fine", "broken"), false, Proven, "ground", "on-nodes"},
 		"a silent node":                        {having("well", `{"roof": 1}`, "fine", " \n"), false, Proven, "ground", "quiet"},
 		"a command that fails":                 {refused, false, Proven, "ground", "failing"},
 		"a document of another shape":          {having("well", `["roof"]`), false, Unknown, "roof", ""},
 		"no document at all":                   {having("well", `<html>`), false, Unknown, "roof", ""},
-		"a rehearsal has no upper floors":      {having("x", `{}`), true, Healthy, "", ""},
+		"a local run has no upper floors":      {having("x", `{}`), true, Healthy, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := judge(t, c.rehearsal, c.found)
+			r := judge(t, c.local, c.found)
 			cause := ""
 			if r.Cause != nil {
 				cause = r.Cause.ID

@@ -33,8 +33,8 @@ var extras = sync.OnceValue(func() []*labs.Evidence {
 		panic(err)
 	}
 	for _, e := range data.Extras {
-		if e.Rehearsal == "same" {
-			e.Rehearsal = e.Run
+		if e.Local == "same" {
+			e.Local = e.Run
 		}
 	}
 	return data.Extras

@@ -47,7 +47,7 @@ const largestBundle = 512 << 20
 func Gather(ctx context.Context, plan *labs.Plan, places *host.Places, o Options) *Bundle {
 	evidence := labs.BuiltinDiagnosis().For(plan).Evidence
 	b := &Bundle{files: map[string][]byte{}, Index: host.Index{
-		Version: host.IndexVersion, Bootlab: o.Version, Release: plan.Release.ID, Rehearsal: places.Rehearsal,
+		Version: host.IndexVersion, Bootlab: o.Version, Release: plan.Release.ID, Local: places.Local,
 		Begun: time.Now().UTC().Round(0), Lab: plan.Lab.Settings()}}
 	// A machine is asked in this order: evidence first.
 	all := append(slices.Clip(evidence), extras()...)
@@ -127,7 +127,7 @@ func (g *gathering) evidence(f host.Found) {
 	entry := host.Entry{ID: f.Evidence.ID, Node: f.Node, Status: f.Status, Complaint: g.text(f.Complaint),
 		Problem: g.text(f.Problem), At: f.At.Round(0), Took: f.Took, Cut: f.Cut}
 	if !f.Had && entry.Problem == "" {
-		entry.Problem = "it could not be had"
+		entry.Problem = "it could not be collected"
 	}
 	if len(f.Text) > 0 {
 		file := path.Join(g.folder(f), f.Evidence.File)
@@ -165,7 +165,7 @@ func (m *Masker) whole(text []byte) []byte {
 
 // extra adds the files of one.
 func (g *gathering) extra(f host.Found) {
-	if f.Evidence.Run == "" || g.b.Index.Rehearsal && f.Evidence.Rehearsal == "" {
+	if f.Evidence.Run == "" || g.b.Index.Local && f.Evidence.Local == "" {
 		return
 	}
 	of := f.Evidence.Title

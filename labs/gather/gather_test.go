@@ -295,7 +295,7 @@ func TestWhatTakesTooLongIsNamed(t *testing.T) {
 	if all["control-plane/"+plan.Lab.Machines.Masters[0].Address+"/journals/kubelet.log"] != "well\n" {
 		t.Error("the other machine was not collected")
 	}
-	if all["bootstrap/journals/bootkube.log"] != "so far\n" || !strings.Contains(all["gather.log"], "not had: bootkube-journal: bootstrap: ") {
+	if all["bootstrap/journals/bootkube.log"] != "so far\n" || !strings.Contains(all["gather.log"], "not collected: bootkube-journal: bootstrap: ") {
 		t.Errorf("the machine that hangs: %q\n%s", all["bootstrap/journals/bootkube.log"], all["gather.log"])
 	}
 	if missing := strings.Join(b.Index.Missing, "\n"); !strings.Contains(missing, "the asset directory") {
@@ -303,7 +303,7 @@ func TestWhatTakesTooLongIsNamed(t *testing.T) {
 	}
 }
 
-// ssh finds nobody at that port.
+// ssh finds nothing at that port.
 func TestAMachineThatCannotBeReachedIsNamedOnce(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
 		t.Skip("there is no ssh")
@@ -334,14 +334,14 @@ func TestAMachineThatCannotBeReachedIsNamedOnce(t *testing.T) {
 			t.Errorf("%s of master-1: %q", f.Evidence.ID, f.Problem)
 		}
 	}
-	if log := contents(t, file)["gather.log"]; !strings.Contains(log, "not had: bootkube-journal: bootstrap: the machine cannot be reached") {
+	if log := contents(t, file)["gather.log"]; !strings.Contains(log, "not collected: bootkube-journal: bootstrap: the machine cannot be reached") {
 		t.Error(log)
 	}
 }
 
-// The files of a rehearsal's bundle, as far as they do not depend on the machine
+// The files of a local run's bundle, as far as they do not depend on the machine
 // it runs on. The installer's analyze looks for bootstrap/services/NAME.json.
-func TestTheFilesOfARehearsalsBundle(t *testing.T) {
+func TestTheFilesOfALocalRunsBundle(t *testing.T) {
 	work := t.TempDir()
 	for name, text := range map[string]string{
 		"host/var/log/openshift/bootkube.json":                `[{"phase":"service start"}]`,
@@ -360,7 +360,7 @@ func TestTheFilesOfARehearsalsBundle(t *testing.T) {
 		}
 	}
 	os.Symlink("/etc/passwd", filepath.Join(work, "assets/passwd"))
-	b := Gather(context.Background(), compact(t), &host.Places{Here: host.Local{}, Rehearsal: true, Work: work,
+	b := Gather(context.Background(), compact(t), &host.Places{Here: host.Local{}, Local: true, Work: work,
 		AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}, Options{Masker: NewMasker()})
 	_, file := written(t, b)
 	var got []string
@@ -480,7 +480,7 @@ func TestTheIndexKeepsItsKeys(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"version", "release", "rehearsal", "begun", "ended", "lab", "evidence", "missing", "masked"} {
+	for _, key := range []string{"version", "release", "local", "begun", "ended", "lab", "evidence", "missing", "masked"} {
 		if _, there := got[key]; !there {
 			t.Errorf("no %s in %s", key, data)
 		}

@@ -76,11 +76,11 @@ func (b *Bundle) log() []byte {
 		}
 		switch {
 		case e.Problem != "":
-			fmt.Fprintf(&out, "not had: %s: %s\n", of, e.Problem)
+			fmt.Fprintf(&out, "not collected: %s: %s\n", of, e.Problem)
 		case e.File == "":
 			fmt.Fprintf(&out, "empty:   %s, status %d\n", of, e.Status)
 		default:
-			fmt.Fprintf(&out, "had:     %s: %s\n", of, e.File)
+			fmt.Fprintf(&out, "collected:     %s: %s\n", of, e.File)
 		}
 	}
 	for _, m := range b.Index.Missing {

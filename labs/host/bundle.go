@@ -15,7 +15,7 @@ import (
 
 // Bundle is what somebody kept of machines: a directory or an archive, of
 // bootlab gather or of openshift-install gather bootstrap (log-bundle-ID.tar.gz).
-// It may come from anywhere: nothing in it is believed, and nothing runs.
+// It may come from anywhere: nothing in it is trusted, and nothing runs.
 type Bundle struct {
 	// Path is the file or directory that it was opened from.
 	Path string
@@ -111,9 +111,9 @@ func (b *Bundle) Close() error {
 // it, and what is neither file nor directory cannot be opened.
 func (b *Bundle) FS() fs.FS { return b.fsys }
 
-// Rehearsal says whether it is of a lab without machines. Only bootlab makes
+// Local says whether it is of a lab without machines. Only bootlab makes
 // such bundles.
-func (b *Bundle) Rehearsal() bool { return b.Index != nil && b.Index.Rehearsal }
+func (b *Bundle) Local() bool { return b.Index != nil && b.Index.Local }
 
 // places that a bundle has at least one of, whoever made it.
 var bundlePlaces = []string{"bootstrap", "control-plane", "rendered-assets", "resources", "bootlab", "log-bundle-bootstrap"}

@@ -343,10 +343,20 @@ func TestTheInstallersBundleIsFound(t *testing.T) {
 	}
 }
 
+// Bundles of earlier versions have another key for a local run.
+func TestALocalRunOfAnEarlierVersionIsOne(t *testing.T) {
+	for text, local := range map[string]bool{`{"version": 1, "rehearsal": true}`: true, `{"version": 1, "rehearsal": false}`: false, `{"version": 1, "local": true}`: true} {
+		b := opened(t, saved(t, "x.tar.gz", archive(t, entry{name: "x/" + IndexFile, text: text})), bundleLimits)
+		if b.Local() != local {
+			t.Errorf("%s: local run %t", text, b.Local())
+		}
+	}
+}
+
 // The index of our own bundles tells what no file can.
-func TestTheIndexIsBelievedWithinTheBundle(t *testing.T) {
+func TestTheIndexIsTrustedWithinTheBundle(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	index := &Index{Version: IndexVersion, Rehearsal: true, Ended: at.Add(time.Minute), Evidence: []Entry{
+	index := &Index{Version: IndexVersion, Local: true, Ended: at.Add(time.Minute), Evidence: []Entry{
 		{ID: "a", File: "bootstrap/elsewhere", Status: 3, Complaint: "no", At: at, Took: time.Second, Cut: true},
 		{ID: "b", Problem: "bootstrap: no answer in time", At: at},
 		{ID: "c", Status: 1, Complaint: "none", At: at},
@@ -357,8 +367,8 @@ func TestTheIndexIsBelievedWithinTheBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := opened(t, saved(t, "x.tar.gz", archive(t, entry{name: "x/" + IndexFile, text: string(data)}, entry{name: "x/bootstrap/elsewhere", text: "text"})), bundleLimits)
-	if !b.Rehearsal() || !b.Time().Equal(index.Ended) {
-		t.Errorf("rehearsal %v, time %s", b.Rehearsal(), b.Time())
+	if !b.Local() || !b.Time().Equal(index.Ended) {
+		t.Errorf("local run %v, time %s", b.Local(), b.Time())
 	}
 	found := b.Found([]*labs.Evidence{evidence("a", labs.OnBootstrap, "", "bootstrap/a"), evidence("b", labs.OnBootstrap, "", "bootstrap/b"),
 		evidence("c", labs.OnBootstrap, "", "bootstrap/c"), evidence("m", labs.OnMasters, "", "m")}, lab())

@@ -48,11 +48,11 @@ func (p *Places) Collect(ctx context.Context, lab *labs.Lab, all []*labs.Evidenc
 	return inOrder(all, slices.Concat(results...))
 }
 
-// Why a rehearsal has none of what only machines have: nothing is wrong with it.
+// Why a local run has none of what only machines have: nothing is wrong with it.
 const (
-	NotInRehearsal = "a rehearsal has none"
-	NoMachines     = "the lab has no machines: this is a rehearsal"
-	NoAPI          = "there is no way to the cluster's API"
+	NotInLocalRun = "a local run has none"
+	NoMachines    = "the lab has no machines: this is a local run"
+	NoAPI         = "there is no way to the cluster's API"
 )
 
 // inOrder puts what was found into the order of the evidence, and of the nodes.
@@ -74,7 +74,7 @@ func (p *Places) groups(ctx context.Context, lab *labs.Lab, all []*labs.Evidence
 		{host: p.Here, why: "a bundle has no workstation", lines: on[labs.OnHere], options: p.hereOptions()},
 	}
 	bootstrap := p.Bootstrap
-	if p.Rehearsal {
+	if p.Local {
 		bootstrap = p.Here
 	}
 	groups = append(groups, asked{host: bootstrap, why: NoMachines, lines: on[labs.OnBootstrap]})
@@ -111,7 +111,7 @@ func (p *Places) hereOptions() string {
 func (p *Places) clusterGroup(ctx context.Context, lines []*labs.Evidence) asked {
 	g := asked{lines: lines, why: NoAPI}
 	switch {
-	case p.Rehearsal || len(lines) == 0:
+	case p.Local || len(lines) == 0:
 	case p.Bootstrap != nil && reaches(ctx, p.Bootstrap):
 		g.host, g.options = p.Bootstrap, nodeOptions
 	case p.Here != nil && p.Kubeconfig != "":
@@ -140,13 +140,13 @@ func (p *Places) ask(ctx context.Context, g asked, preamble string, told func(Fo
 	for _, e := range g.lines {
 		f := Found{Evidence: e, Node: g.node, At: time.Now().UTC(), Problem: gone}
 		line := e.Run
-		if p.Rehearsal {
-			line = e.Rehearsal
+		if p.Local {
+			line = e.Local
 		}
 		switch {
 		case gone != "":
 		case line == "":
-			f.Problem = NotInRehearsal
+			f.Problem = NotInLocalRun
 		default:
 			err := f.ask(ctx, g.host, preamble+line)
 			if unanswered++; !errors.Is(err, context.DeadlineExceeded) {

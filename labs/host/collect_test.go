@@ -131,7 +131,7 @@ func TestSettingsAreQuoted(t *testing.T) {
 	hostile := "$(touch " + dir + "/made)`touch " + dir + "/made`';touch " + dir + "/made;'\n"
 	lab := &labs.Lab{BaseDomain: hostile}
 	lab.Metadata.Name, lab.Machines.Gateway = hostile, hostile
-	p := &Places{Here: Local{}, Rehearsal: true, AssetDir: hostile, Root: hostile}
+	p := &Places{Here: Local{}, Local: true, AssetDir: hostile, Root: hostile}
 	r, err := Local{}.Run(context.Background(), p.Preamble(lab)+`printf %s "${ASSET_DIR}" "${GATEWAY}"`, 1<<16)
 	if err != nil || string(r.Out) != hostile+hostile || len(r.Err) > 0 {
 		t.Errorf("%v: %q, %q", err, r.Out, r.Err)

@@ -67,8 +67,8 @@ func (p *Places) glance(evidence []*labs.Evidence) (script string, longest time.
 	var begin, read strings.Builder
 	for i, e := range evidence {
 		line := e.Run
-		if p.Rehearsal {
-			line = e.Rehearsal
+		if p.Local {
+			line = e.Local
 		}
 		patience := min(e.Timeout(), glancePatience)
 		longest = max(longest, patience)

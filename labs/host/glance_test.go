@@ -13,15 +13,15 @@ import (
 	"bootlab/labs"
 )
 
-// thing is a piece of evidence that a rehearsal has.
+// thing is a piece of evidence that a local run has.
 func thing(id, line string) *labs.Evidence {
-	return &labs.Evidence{ID: id, On: labs.OnBootstrap, Form: labs.TextForm, Run: line, Rehearsal: line, Limit: 4, Seconds: 20}
+	return &labs.Evidence{ID: id, On: labs.OnBootstrap, Form: labs.TextForm, Run: line, Local: line, Limit: 4, Seconds: 20}
 }
 
 // glanceHere looks at this machine.
 func glanceHere(t *testing.T, evidence ...*labs.Evidence) []Found {
 	t.Helper()
-	p := &Places{Here: Local{}, Rehearsal: true, AssetDir: "/asset's dir", Root: "/root dir"}
+	p := &Places{Here: Local{}, Local: true, AssetDir: "/asset's dir", Root: "/root dir"}
 	found, err := p.Glance(context.Background(), &labs.Lab{}, "", evidence)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func (answers) List(context.Context, string) ([]string, error)        { return n
 
 func TestATornAnswerToAGlanceIsNotTakenForOne(t *testing.T) {
 	for text, whole := range map[string]bool{"": false, "YQ== 0 \n": true, "YQ== 0 \nYQ== 0 \n": false, "YQ== x \n": true, "!! 0 \n": true, "YQ==\n": true} {
-		p := &Places{Here: answers(text), Rehearsal: true}
+		p := &Places{Here: answers(text), Local: true}
 		found, err := p.Glance(context.Background(), &labs.Lab{}, "", []*labs.Evidence{thing("x", "true")})
 		switch {
 		case text == "":

@@ -39,13 +39,13 @@ var ErrUnreachable = errors.New("the machine cannot be reached")
 // Places are the machines of a lab, as far as there is a way to them.
 type Places struct {
 	Here      Host            // the workstation; nil in a bundle
-	Bootstrap Host            // nil in a rehearsal
+	Bootstrap Host            // nil in a local run
 	Masters   map[string]Host // by machine name
-	// Rehearsal: there are no machines, and AssetDir and Root are directories of
+	// Local: there are no machines, and AssetDir and Root are directories of
 	// this one.
-	Rehearsal bool
-	AssetDir  string // /opt/openshift, or out/work/assets of a rehearsal
-	Root      string // HOST_ROOT: empty, or out/work/host of a rehearsal
+	Local    bool
+	AssetDir string // /opt/openshift, or out/work/assets of a local run
+	Root     string // HOST_ROOT: empty, or out/work/host of a local run
 	// Work is out/work of the lab on the workstation; empty in a bundle.
 	Work string
 	// OC and Kubeconfig are oc on the workstation and the administrator's

@@ -18,10 +18,12 @@ const IndexVersion = 1
 // Index says what a bundle of bootlab holds, and what cannot be seen in its
 // files: how each command ended, and why what is missing is missing.
 type Index struct {
-	Version   int               `json:"version"`
-	Bootlab   string            `json:"bootlab,omitempty"` // the version that wrote it
-	Release   string            `json:"release"`           // the id of the catalogue, as 4.21
-	Rehearsal bool              `json:"rehearsal"`
+	Version int    `json:"version"`
+	Bootlab string `json:"bootlab,omitempty"` // the version that wrote it
+	Release string `json:"release"`           // the id of the catalogue, as 4.21
+	Local   bool   `json:"local"`
+	// Rehearsal is what earlier versions wrote for Local; nothing writes it now.
+	Rehearsal bool              `json:"rehearsal,omitempty"`
 	Begun     time.Time         `json:"begun"`
 	Ended     time.Time         `json:"ended"`
 	Lab       map[string]string `json:"lab"` // labs.Lab.Settings
@@ -39,7 +41,7 @@ type Entry struct {
 	File      string        `json:"file,omitempty"` // its place in the bundle; empty when there was nothing to keep
 	Status    int           `json:"status"`
 	Complaint string        `json:"complaint,omitempty"`
-	Problem   string        `json:"problem,omitempty"` // why it could not be had; empty when it could
+	Problem   string        `json:"problem,omitempty"` // why it could not be collected; empty when it could
 	At        time.Time     `json:"at"`
 	Took      time.Duration `json:"took"` // nanoseconds
 	Cut       bool          `json:"cut,omitempty"`
@@ -75,6 +77,7 @@ func readIndex(fsys fs.FS) (*Index, error) {
 	if index.Version != IndexVersion {
 		return nil, fmt.Errorf("%s is of version %d; this bootlab reads %d", IndexFile, index.Version, IndexVersion)
 	}
+	index.Local = index.Local || index.Rehearsal
 	for _, e := range index.Evidence {
 		if e.File != "" && !fs.ValidPath(e.File) {
 			return nil, fmt.Errorf("%s: %q is no place in a bundle", IndexFile, e.File)

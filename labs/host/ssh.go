@@ -24,7 +24,7 @@ func (n Node) Name() string { return n.Machine }
 // unreached is the status by which ssh says that it did not get there.
 const unreached = 255
 
-// Run runs bash as root there. BatchMode asks nobody for a password.
+// Run runs bash as root there. With BatchMode no password is asked for.
 func (n Node) Run(ctx context.Context, line string, limit int) (Result, error) {
 	cmd := exec.CommandContext(ctx, "ssh", "-F", n.Config, "-o", "BatchMode=yes", "--", n.Machine, "sudo "+patience(ctx)+"bash --noprofile --norc -s")
 	r, err := runLine(ctx, cmd, line, limit)
@@ -34,7 +34,7 @@ func (n Node) Run(ctx context.Context, line string, limit int) (Result, error) {
 	return r, err
 }
 
-// patience ends what goes on there when nobody waits for it any more: the end of
+// patience ends what goes on there when nothing waits for it any more: the end of
 // ssh does not. It comes a little later than the end of ctx, so that this is what
 // is told. Empty where ctx has no end.
 func patience(ctx context.Context) string {

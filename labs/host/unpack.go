@@ -272,7 +272,7 @@ func writeRound(f *os.File, content io.Reader, most int64) (size int64, err erro
 	}
 }
 
-// unwind writes a file anew whose oldest byte is at begin.
+// unwind rewrites a file whose oldest byte is at begin.
 func (u *unpacking) unwind(f *os.File, name string, begin int64) error {
 	if begin == 0 {
 		return nil

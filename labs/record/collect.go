@@ -14,7 +14,7 @@ import (
 
 // beside is the directory, below that of the records, where scripts that run
 // beside bootkube.sh keep theirs. tornEnd stands behind the name of an older
-// record that was put aside.
+// record that was set aside.
 const (
 	beside  = "bootlab"
 	ending  = ".json"

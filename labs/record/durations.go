@@ -26,12 +26,12 @@ const kept = 9
 type Durations map[string][]Sample
 
 // DurationKey is what makes durations comparable: the stage as it stands in the
-// record, the release, and whether it was done in a rehearsal or in a lab with
+// record, the release, and whether it was done in a local run or in a lab with
 // machines.
-func DurationKey(stage, release string, rehearsal bool) string {
+func DurationKey(stage, release string, local bool) string {
 	place := "lab"
-	if rehearsal {
-		place = "rehearsal"
+	if local {
+		place = "local"
 	}
 	return place + " " + release + " " + stage
 }
@@ -135,7 +135,7 @@ func (d Durations) Usual(key string, before time.Time) (time.Duration, bool) {
 }
 
 // KeepDurations adds to the file, for the next time: under a lock, since several
-// bootlabs may be at work, and whole or not at all. A torn file begins anew.
+// bootlabs may be running, and whole or not at all. A torn file is started over.
 func KeepDurations(file string, add func(Durations)) error {
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -160,7 +160,7 @@ func KeepDurations(file string, add func(Durations)) error {
 	return replace(file, append(data, '\n'))
 }
 
-// patience is how long a lock is waited for: nobody holds it longer than a file
+// patience is how long a lock is waited for: it is not held longer than a file
 // takes to write.
 const patience = 2 * time.Second
 

@@ -70,7 +70,7 @@ func TestDurationsAreKeptBySeveralAtOnce(t *testing.T) {
 	}
 }
 
-func TestATornFileBeginsAnewAndANewerOneIsLeftAlone(t *testing.T) {
+func TestATornFileIsStartedOverAndANewerOneIsLeftAlone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "durations.json")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

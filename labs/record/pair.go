@@ -5,15 +5,15 @@ import "time"
 // Pair is a stage of two runs side by side: of each the last attempt that went
 // well, else the last one; nil where there is none.
 type Pair struct {
-	Stage        string
-	Here, Beside *Span
+	Stage       string
+	Here, Other *Span
 }
 
 // Pairs puts the stages of two runs side by side, in the order of the first run;
 // those that only the second has stand behind what comes before them there.
-func Pairs(here, beside []*Span) []Pair {
+func Pairs(here, other []*Span) []Pair {
 	first, mine := stages(here)
-	second, theirs := stages(beside)
+	second, theirs := stages(other)
 	behind, at := map[string][]string{}, "" // only the second has them; "" is the beginning
 	for _, name := range second {
 		if mine[name] != nil {
@@ -36,15 +36,15 @@ func Pairs(here, beside []*Span) []Pair {
 	return pairs
 }
 
-// Difference is how much longer the stage took here than beside; not known
+// Difference is how much longer the stage took here than other; not known
 // unless both went well.
 func (p Pair) Difference() (time.Duration, bool) {
-	if p.Here == nil || p.Beside == nil || p.Here.State != Succeeded || p.Beside.State != Succeeded {
+	if p.Here == nil || p.Other == nil || p.Here.State != Succeeded || p.Other.State != Succeeded {
 		return 0, false
 	}
 	here, known := p.Here.Took()
-	beside, knownToo := p.Beside.Took()
-	return here - beside, known && knownToo
+	other, knownToo := p.Other.Took()
+	return here - other, known && knownToo
 }
 
 // stages are the names of stages, each once and in their order, and which span

@@ -120,7 +120,7 @@ func TestWhatHasNoEndRunsOrWasCutOff(t *testing.T) {
 			span.Settle(atWork)
 		}
 		if spans[0].State != Succeeded || spans[1].State != want {
-			t.Errorf("at work %v: %s", atWork, toldAll(spans))
+			t.Errorf("running %v: %s", atWork, toldAll(spans))
 		}
 	}
 }

@@ -8,7 +8,7 @@ type Service struct {
 	// bootkube's is called by the script's stage.
 	Name string
 	*Log
-	// Older is what an older record says that was torn and put aside.
+	// Older is what an older record says that was torn and set aside.
 	Older *Log
 }
 

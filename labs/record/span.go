@@ -53,7 +53,7 @@ func (s *Span) Took() (time.Duration, bool) {
 	return s.End.Sub(s.Start), true
 }
 
-// Settle says of a span without an end whether its service is at work.
+// Settle says of a span without an end whether its service is running.
 func (s *Span) Settle(atWork bool) {
 	switch {
 	case s.State != NoEnd:
@@ -133,7 +133,7 @@ func (t *teller) begin(kind Kind, name string, at time.Time) *Span {
 
 // cutOff ends what cannot be open any more when a span of that kind begins: a
 // service that starts, or has a command run before it does, has nothing left at
-// work; one stage is at work at a time.
+// work; one stage is running at a time.
 func (t *teller) cutOff(begins Kind) {
 	var left []*Span
 	for _, s := range t.open {

@@ -135,7 +135,7 @@ func (s StageState) Mood() Mood {
 		return Good
 	case Runs:
 		return Working
-	case Failed, CutOff, Spoilt:
+	case Failed, CutOff, Invalidated:
 		return Bad
 	}
 	return Plain

@@ -9,7 +9,7 @@ import (
 
 // Locked says whether a script holds a lock file. It asks the kernel's list:
 // taking the lock for a moment would stop a script that begins just then. Where
-// there is no such list, whoever made the file is believed to be at work.
+// there is no such list, whoever made the file is taken to be running.
 func Locked(file string) bool {
 	info, err := os.Stat(file)
 	if err != nil {

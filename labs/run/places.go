@@ -13,11 +13,11 @@ import (
 // openshift/installer bootkube.sh.template, WorkingDirectory of bootkube.service.
 const assetDir = "/opt/openshift"
 
-// Rehearsal are the places of a lab without machines: everything is below
+// Local are the places of a lab without machines: everything is below
 // out/work of its directory.
-func Rehearsal(lab *labs.Lab) *host.Places {
+func Local(lab *labs.Lab) *host.Places {
 	work := workDir(lab)
-	return &host.Places{Here: host.Local{}, Rehearsal: true, Work: work,
+	return &host.Places{Here: host.Local{}, Local: true, Work: work,
 		AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
 }
 

@@ -395,7 +395,7 @@ func (r *reader) stages(eye string) []Stage {
 		marked: func(marker string) bool { return there[marker] },
 		atWork: func(service string) bool {
 			// A script that does the same by hand is no unit. Whether it is still at
-			// work cannot be seen here, so it is believed.
+			// work cannot be seen here, so it is trusted.
 			return running[service] || !running[bootkube]
 		},
 	}

@@ -103,18 +103,18 @@ func TestAStageIsWhatRecordMarkerAndLockSay(t *testing.T) {
 	}{
 		{"nothing", "", false, false, "render-etcd: not begun"},
 		{"by another way", "", true, false, "render-etcd: done"},
-		{"at work", start, false, true, "render-etcd: runs"},
+		{"running", start, false, true, "render-etcd: runs"},
 		{"killed", start, false, false, "render-etcd: was cut off"},
 		{"killed behind its marker", start, true, false, "render-etcd: done"},
 		{"done", start + "," + strings.Replace(end, "%", "success", 1), true, false, "render-etcd: done after 7s"},
-		{"spoilt", start + "," + strings.Replace(end, "%", "success", 1), false, false, "render-etcd: do it again"},
+		{"invalidated", start + "," + strings.Replace(end, "%", "success", 1), false, false, "render-etcd: do it again"},
 		{"failed", start + "," + failed, false, false, "render-etcd: failed after 7s: broken"},
 		{"again", start + "," + failed + "," + start, false, true, "render-etcd: runs, attempt 2"},
 	} {
 		p := &progress{services: services([]byte("==> bootkube.json\n[" + c.entries + "]\n")),
 			marked: func(m string) bool { return c.marked && m == "etcd-bootstrap.done" }, atWork: func(string) bool { return c.atWork },
 			usual: func(string) time.Duration { return 0 }}
-		stages := p.stages(plan, "rehearsal")
+		stages := p.stages(plan, "local")
 		i := slices.IndexFunc(stages, func(s Stage) bool { return s.Name == "render-etcd" })
 		if got := stages[i].told(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -178,7 +178,7 @@ func TestTheNextEndIsTheFirstUnlessAClockIsWrong(t *testing.T) {
 func TestTheUsualDurationIsTheMeasuredOneElseTheDatas(t *testing.T) {
 	plan := loadPlan(t, "compact")
 	key := record.DurationKey("etcd-bootstrap", plan.Version(), true)
-	w := NewWatch(plan, Rehearsal(plan.Lab), record.Durations{key: {{Start: time.Now().Add(-time.Hour), Seconds: 42}}})
+	w := NewWatch(plan, Local(plan.Lab), record.Durations{key: {{Start: time.Now().Add(-time.Hour), Seconds: 42}}})
 	if got := w.usual("etcd-bootstrap"); got != 42*time.Second {
 		t.Errorf("%s", got)
 	}

@@ -77,12 +77,12 @@ func (c *Scene) Snapshot(now time.Time) *Snapshot {
 func (c *Scene) judge(now time.Time) *Snapshot {
 	plan := c.watch.plan
 	s := &Snapshot{At: now, Lab: plan.Lab.Metadata.Name, Release: plan.Version(), Topology: plan.Lab.Topology,
-		Rehearsal: c.watch.places.Rehearsal}
-	if s.Rehearsal {
-		if seen := c.good[rehearsalEye]; seen != nil {
+		Local: c.watch.places.Local}
+	if s.Local {
+		if seen := c.good[localEye]; seen != nil {
 			s.Stages, s.Log = seen.Stages, seen.Log
 		}
-		if last := c.last[rehearsalEye]; last != nil && last.Problem != "" {
+		if last := c.last[localEye]; last != nil && last.Problem != "" {
 			s.Log = LogLine{Line: last.Problem}
 		}
 	} else {
@@ -105,7 +105,7 @@ func (c *Scene) judge(now time.Time) *Snapshot {
 func phase(plan *labs.Plan, s *Snapshot) string {
 	done, all := 0, 0
 	for _, stage := range s.Stages {
-		if stage.Beside {
+		if stage.Parallel {
 			continue
 		}
 		all++
@@ -120,7 +120,7 @@ func phase(plan *labs.Plan, s *Snapshot) string {
 	case current == nil && done == 0:
 		return "nothing has been done yet"
 	case current == nil:
-		return "nothing is at work"
+		return "nothing is running"
 	case done == all:
 		return "every stage is done"
 	case current.State == Failed && current.Error != "":
@@ -135,7 +135,7 @@ func (s StageState) verb() string {
 		return "is done"
 	case Failed:
 		return "has failed"
-	case Spoilt:
+	case Invalidated:
 		return "is to be done again"
 	}
 	return string(s)
@@ -162,7 +162,7 @@ func part(plan *labs.Plan, current *Stage) string {
 	return ""
 }
 
-// waitsFor is what a stage at work does, or waits for, in the words of the plan.
+// waitsFor is what a running stage does, or waits for, in the words of the plan.
 func waitsFor(plan *labs.Plan, current *Stage) string {
 	if s := plan.Stage(current.Name); s != nil {
 		return s.Title

@@ -49,5 +49,5 @@ func TestAPathThatSSHTakesForAPatternIsNotShared(t *testing.T) {
 	if p.Bootstrap.(host.Node).Config != "/lab[1]/config" {
 		t.Errorf("%+v", p.Bootstrap)
 	}
-	Share(&host.Places{Here: host.Local{}, Rehearsal: true})()
+	Share(&host.Places{Here: host.Local{}, Local: true})()
 }

@@ -11,22 +11,22 @@ import (
 // Snapshot is what is known of a lab at one moment. It is data alone: what it
 // was read from is gone, and two of them can be compared (see [Changes]).
 type Snapshot struct {
-	At        time.Time
-	Lab       string
-	Release   string
-	Topology  string
-	Rehearsal bool
+	At       time.Time
+	Lab      string
+	Release  string
+	Topology string
+	Local    bool
 	// Phase is how far the bootstrap is, in words.
 	Phase string
-	// Waiting is what the stage at work waits for; empty if none is at work.
+	// Waiting is what the running stage waits for; empty if none is running.
 	Waiting Waiting
-	// Rows are the parts of the cluster, from the ground upwards. A rehearsal has
+	// Rows are the parts of the cluster, from the ground upwards. A local run has
 	// none.
 	Rows []Row
 	// Stages are those of the place, in the order of the plan; what stands in the
 	// records beside them comes last.
 	Stages []Stage
-	// Log is the last line of the log of the stage at work.
+	// Log is the last line of the log of the running stage.
 	Log LogLine
 	// Ends is when the next certificate ends, and which; zero if none was read.
 	Ends Ending
@@ -91,7 +91,7 @@ type Stage struct {
 	Start, End time.Time
 	Usual      time.Duration // zero if not known
 	Error      string        // why it failed
-	Beside     bool          // it runs in a second terminal
+	Parallel   bool          // it runs in a second terminal
 }
 
 // StageState is how a stage stands.
@@ -99,12 +99,12 @@ type StageState string
 
 // The states of a stage.
 const (
-	NotBegun StageState = "not begun"
-	Runs     StageState = "runs"
-	Done     StageState = "done"
-	Failed   StageState = "failed"
-	CutOff   StageState = "was cut off" // began, and nothing is at work
-	Spoilt   StageState = "do it again" // ended well, and its marker is gone
+	NotBegun    StageState = "not begun"
+	Runs        StageState = "runs"
+	Done        StageState = "done"
+	Failed      StageState = "failed"
+	CutOff      StageState = "was cut off" // began, and nothing is running
+	Invalidated StageState = "do it again" // ended well, and its marker is gone
 )
 
 // Row is the row of that id; nil if there is none.
@@ -123,9 +123,9 @@ func (s *Snapshot) current() *Stage {
 	for i := range s.Stages {
 		stage := &s.Stages[i]
 		switch {
-		case stage.State == Runs && !stage.Beside:
+		case stage.State == Runs && !stage.Parallel:
 			return stage
-		case stage.Beside || stage.Start.IsZero():
+		case stage.Parallel || stage.Start.IsZero():
 		case last == nil || !stage.Start.Before(last.Start):
 			last = stage
 		}

@@ -12,7 +12,7 @@ type progress struct {
 	services []*record.Service
 	// marked says whether a marker is there, below the asset directory.
 	marked func(marker string) bool
-	// atWork says whether a service is at work, by the name of its record.
+	// atWork says whether a service is running, by the name of its record.
 	atWork func(service string) bool
 	usual  func(recordName string) time.Duration
 }
@@ -41,7 +41,7 @@ func (p *progress) stages(plan *labs.Plan, place labs.Place) []Stage {
 		}
 		name := s.RecordName()
 		one := stageOf(spans[name])
-		one.Name, one.Beside, one.Usual = s.ID, s.Beside, p.usual(name)
+		one.Name, one.Parallel, one.Usual = s.ID, s.Parallel, p.usual(name)
 		if m := s.Marker(); m != "" {
 			one.mark(p.marked(m))
 		}
@@ -78,12 +78,12 @@ func stageOf(span *record.Span) Stage {
 }
 
 // mark puts the marker beside what the record says: the marker is written last
-// and taken away when the result is spoilt.
+// and taken away when the result is invalidated.
 func (s *Stage) mark(there bool) {
 	switch {
 	case there && (s.State == NotBegun || s.State == CutOff):
 		s.State = Done
 	case !there && s.State == Done:
-		s.State = Spoilt
+		s.State = Invalidated
 	}
 }

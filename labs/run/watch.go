@@ -31,7 +31,7 @@ func NewWatch(plan *labs.Plan, places *host.Places, durations record.Durations) 
 		seconds[s.RecordName()] = s.Seconds
 	}
 	w := &Watch{plan: plan, places: places, usual: func(name string) time.Duration {
-		key := record.DurationKey(name, plan.Version(), places.Rehearsal)
+		key := record.DurationKey(name, plan.Version(), places.Local)
 		if took, known := durations.Usual(key, time.Now()); known {
 			return took
 		}
@@ -41,10 +41,10 @@ func NewWatch(plan *labs.Plan, places *host.Places, durations record.Durations) 
 	return w
 }
 
-// Eye looks at one place, in its own time: a machine that hangs holds up nobody
+// Eye looks at one place, in its own time: a machine that hangs holds up nothing
 // else.
 type Eye struct {
-	Of string // "bootstrap", a master's name, "etcd", "API" or "rehearsal"
+	Of string // "bootstrap", a master's name, "etcd", "API" or "local"
 	// Rest is how many quarters of an interval lie between two looks, at least:
 	// what costs little is looked at more often.
 	Rest int
@@ -62,7 +62,7 @@ type Sight struct {
 	Found []host.Found
 	// Problem is why nothing could be seen.
 	Problem string
-	// Stages and Log are seen in a rehearsal.
+	// Stages and Log are seen in a local run.
 	Stages []Stage
 	Log    LogLine
 	Ends   Ending
@@ -83,19 +83,19 @@ func (e *Eye) Pause(s *Sight, interval time.Duration) time.Duration {
 
 // The eyes that are on no machine of their own.
 const (
-	rehearsalEye = "rehearsal"
-	etcdEye      = "etcd"
-	namesEye     = "names"
-	apiEye       = "API"
-	endsEye      = "certificates"
+	localEye = "local"
+	etcdEye  = "etcd"
+	namesEye = "names"
+	apiEye   = "API"
+	endsEye  = "certificates"
 )
 
 // Eyes are all places of the lab that are looked at.
 func (w *Watch) Eyes() []*Eye { return w.eyes }
 
 func (w *Watch) open() []*Eye {
-	if w.places.Rehearsal {
-		return []*Eye{{Of: rehearsalEye, Rest: 4, look: w.lookAtRehearsal}, {Of: endsEye, Rest: 160, Share: 10, look: w.lookAtCertificates(w.evidence(onAnyHost))}}
+	if w.places.Local {
+		return []*Eye{{Of: localEye, Rest: 4, look: w.lookAtLocalRun}, {Of: endsEye, Rest: 160, Share: 10, look: w.lookAtCertificates(w.evidence(onAnyHost))}}
 	}
 	bootstrap := w.plan.Lab.Machines.Bootstrap.Name
 	eyes := []*Eye{{Of: bootstrap, Rest: 1, Share: 2, look: w.glance("", append(w.evidence(onBootstrap), lastLines...))}}
@@ -113,7 +113,7 @@ func (w *Watch) machines() []string {
 	var names []string
 	for _, e := range w.eyes {
 		switch e.Of {
-		case rehearsalEye, namesEye, etcdEye, endsEye:
+		case localEye, namesEye, etcdEye, endsEye:
 		default:
 			names = append(names, e.Of)
 		}
@@ -133,7 +133,7 @@ var (
 	onCluster   = []string{"nodes", "csrs", "clusterversion", "clusteroperators", "etcd", "kubeapiserver", "kubecontrollermanager", "kubescheduler", "bootstrap-configmap"}
 )
 
-// lastLines is the last line of what is at work: of the newest log of a script,
+// lastLines is the last line of what is running: of the newest log of a script,
 // and of bootkube. To diagnose, their ends are collected whole.
 var lastLines = []*labs.Evidence{
 	{ID: "last-lines", On: labs.OnBootstrap, Form: labs.TextForm, Limit: 8, Seconds: 5, Run: `

@@ -50,7 +50,7 @@ func LoadAuthority(file string) (*Authority, error) {
 	return &Authority{pair.Leaf, signer}, nil
 }
 
-// NewAuthority makes an authority that nobody trusts.
+// NewAuthority makes an authority that no client trusts.
 func NewAuthority(name string) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -113,7 +113,7 @@ func (c *ControlPlane) build() error {
 	return nil
 }
 
-// takeKeys copies the keys: a test may spoil these, and the lab keeps its own.
+// takeKeys copies the keys: a test may damage these, and the lab keeps its own.
 func (c *ControlPlane) takeKeys() error {
 	for name, from := range map[string]string{"tls": c.keys.TLS, "etcd": c.keys.Etcd, "auth": c.keys.Auth} {
 		if out, err := exec.Command("cp", "--archive", "--no-target-directory", from, c.path(name)).CombinedOutput(); err != nil {
@@ -193,7 +193,7 @@ func (c *ControlPlane) master(name string) (Machine, error) {
 	return Machine{}, fmt.Errorf("the lab has no master %s", name)
 }
 
-// server is the API server that is at work, or nil.
+// server is the API server that is running, or nil.
 func (c *ControlPlane) server() *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -122,7 +122,7 @@ func (c *ControlPlane) startMember(name string, environment []string, words ...s
 }
 
 // etcdctl runs etcdctl with the API server's client certificate, against the
-// members that are at work unless a flag says which.
+// members that are running unless a flag says which.
 func (c *ControlPlane) etcdctl(args ...string) (string, error) {
 	environment := []string{
 		"ETCDCTL_CACERT=" + c.path("tls/etcd-ca-bundle.crt"),
@@ -134,7 +134,7 @@ func (c *ControlPlane) etcdctl(args ...string) (string, error) {
 	return c.words("", environment, append([]string{filepath.Join(c.programs, "etcdctl")}, args...)...)
 }
 
-// endpoints are the client URLs of the members at work; before any is, that of
+// endpoints are the client URLs of the running members; before any is, that of
 // the bootstrap node.
 func (c *ControlPlane) endpoints() []string {
 	c.mu.Lock()

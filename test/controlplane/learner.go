@@ -19,7 +19,7 @@ func (c *ControlPlane) StartLearner(tb testing.TB, name string) { fatal(tb, c.st
 func (c *ControlPlane) Promote(tb testing.TB, name string) { fatal(tb, c.promote(name)) }
 
 // FreezeMember stops a member in the middle of its work: its port takes
-// connections and nobody answers. Thaw lets it go on.
+// connections and nothing answers. Thaw lets it go on.
 func (c *ControlPlane) FreezeMember(tb testing.TB, name string) (thaw func()) {
 	tb.Helper()
 	c.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// process is a program at work in a network, what it says going to a file.
+// process is a running program in a network, what it says going to a file.
 type process struct {
 	name  string
 	log   string
@@ -76,7 +76,7 @@ func (p *process) until(what string, reached func() error) error {
 	return err
 }
 
-// errEnded is a process that is no more, for which nobody waits on.
+// errEnded is a process that is no more, which need not be waited for.
 var errEnded = errors.New("the process has ended")
 
 // eventually waits for something to succeed.

@@ -35,7 +35,7 @@ func (c *ControlPlane) Apply(tb testing.TB, objects string) {
 }
 
 // Etcdctl runs the real etcdctl with the API server's client certificate,
-// against the members at work.
+// against the running members.
 func (c *ControlPlane) Etcdctl(tb testing.TB, args ...string) string {
 	tb.Helper()
 	out, err := c.etcdctl(args...)
@@ -87,7 +87,7 @@ func (c *ControlPlane) RemoveBootstrapMember(tb testing.TB) {
 // StartAPIServer starts the API server and waits until it is ready.
 func (c *ControlPlane) StartAPIServer(tb testing.TB) { fatal(tb, c.startAPIServer()) }
 
-// MoveAPIServer starts the API server again with the members that are at work
+// MoveAPIServer starts the API server again with the members that are running
 // now, which stands for the ones on the masters taking over.
 func (c *ControlPlane) MoveAPIServer(tb testing.TB) {
 	c.StopAPIServer(tb)
@@ -105,7 +105,7 @@ func (c *ControlPlane) StopAPIServer(testing.TB) {
 }
 
 // FreezeAPIServer stops the API server in the middle of its work: its port takes
-// connections and nobody answers. Thaw lets it go on.
+// connections and nothing answers. Thaw lets it go on.
 func (c *ControlPlane) FreezeAPIServer(tb testing.TB) (thaw func()) {
 	tb.Helper()
 	p := c.server()
@@ -153,7 +153,7 @@ func (c *ControlPlane) ServeExpired(tb testing.TB, certificate string) (restore 
 	return c.serveFrom(tb, certificate, signer, time.Now().Add(-time.Hour))
 }
 
-// ServeStranger lets it show one with the right names, of a CA that nobody knows.
+// ServeStranger lets it show one with the right names, of an unknown CA.
 func (c *ControlPlane) ServeStranger(tb testing.TB, certificate string) (restore func()) {
 	tb.Helper()
 	signer, err := NewAuthority("stranger")

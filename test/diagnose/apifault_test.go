@@ -120,10 +120,10 @@ func TestFaultsBetweenARealAPIServerAndItsNamesAreProven(t *testing.T) {
 	eventuallyWell(p, "api", "names")
 	judge("well", "")
 
-	// Its certificates are read anew while it runs.
-	shows := func(what, cause string, spoil func()) {
+	// Its certificates are read again while it runs.
+	shows := func(what, cause string, damage func()) {
 		t.Helper()
-		spoil()
+		damage()
 		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Second) {
 			if c := p.judge("api").Cause; c != nil && c.ID == cause {
 				break

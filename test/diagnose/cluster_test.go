@@ -70,7 +70,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// collect asks the API anew for some evidence, or for all, as diagnose does.
+// collect asks the API again for some evidence, or for all, as diagnose does.
 func (c *cluster) collect(t *testing.T, ids ...string) {
 	t.Helper()
 	var wanted []*labs.Evidence
@@ -224,7 +224,7 @@ func (c *cluster) operatorIsWell(t *testing.T, name string) {
 }
 
 // condition makes one of an object's conditions bad, and good again.
-func condition(object string, bad, good controlplane.Condition) (put, mend func(*testing.T, *cluster)) {
+func condition(object string, bad, good controlplane.Condition) (put, fix func(*testing.T, *cluster)) {
 	return func(t *testing.T, c *cluster) { c.SetConditions(t, object, bad) }, func(t *testing.T, c *cluster) { c.SetConditions(t, object, good) }
 }
 
@@ -238,9 +238,9 @@ func (c *cluster) container(t *testing.T, pod, namespace, state string) {
 }
 
 type realFault struct {
-	symptom   string
-	looks     []string // the evidence that changes
-	put, mend func(t *testing.T, c *cluster)
+	symptom  string
+	looks    []string // the evidence that changes
+	put, fix func(t *testing.T, c *cluster)
 }
 
 // realFaults are put into the real API and taken back, one after the other.
@@ -335,7 +335,7 @@ func TestTheClustersSideWithARealAPI(t *testing.T) {
 			if r := c.walk(t); r.Cause == nil || r.Cause.ID != fault.symptom {
 				t.Errorf("%s in %s: %+v", r.Verdict, r.Layer, r.Cause)
 			}
-			fault.mend(t, c)
+			fault.fix(t, c)
 			c.found = before
 		})
 	}

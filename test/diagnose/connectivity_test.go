@@ -37,7 +37,7 @@ func path(t *testing.T, r *connectivity.Report, from, to, port string) *connecti
 			return p
 		}
 	}
-	t.Fatalf("nobody asked from %s to %s, port %s", from, to, port)
+	t.Fatalf("no question was asked from %s to %s, port %s", from, to, port)
 	return nil
 }
 

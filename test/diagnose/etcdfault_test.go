@@ -26,9 +26,9 @@ func TestFaultsOfARealEtcdAreProven(t *testing.T) {
 	judge("well", "", r)
 
 	// The same process, other files: of another render, or of somebody else.
-	client := func(what, cause string, spoil func()) {
+	client := func(what, cause string, damage func()) {
 		t.Helper()
-		spoil()
+		damage()
 		judge(what, cause, r)
 		p.trust("tls/etcd-ca-bundle.crt", p.signer)
 		p.issue("tls/etcd-client", p.signer, controlplane.Leaf{})
@@ -43,7 +43,7 @@ func TestFaultsOfARealEtcdAreProven(t *testing.T) {
 	judge("well again", "", r)
 	time.Sleep(1100 * time.Millisecond)
 	p.trust("root/etc/kubernetes/static-pod-resources/etcd-member/ca.crt", p.other)
-	client("rendered anew", "etcd-rerendered", func() {
+	client("rendered again", "etcd-rerendered", func() {
 		p.trust("tls/etcd-ca-bundle.crt", p.other)
 		p.issue("tls/etcd-client", p.other, controlplane.Leaf{})
 		p.issue(serving, p.other, well)

@@ -30,8 +30,8 @@ func evidenceLines(t *testing.T) []string {
 	dir := t.TempDir()
 	var files []string
 	for _, e := range labs.BuiltinDiagnosis().Evidence {
-		for kind, line := range map[string]string{"run": e.Run, "rehearsal": e.Rehearsal} {
-			if line == "" || kind == "rehearsal" && line == e.Run {
+		for kind, line := range map[string]string{"run": e.Run, "local": e.Local} {
+			if line == "" || kind == "local" && line == e.Run {
 				continue
 			}
 			text := "#!/usr/bin/env bash\n" + settings.String()
@@ -63,7 +63,7 @@ func TestTheEvidenceIsCleanBash(t *testing.T) {
 	if _, err := exec.LookPath("shellcheck"); err != nil {
 		podman.Unavailable(t, "no shellcheck on this machine")
 	}
-	// An unused setting is no fault: each line gets all of them. Nobody waits in a
+	// An unused setting is no fault: each line gets all of them. No one waits in a
 	// file that is only read by bash for the status of a change of directory that
 	// ends it.
 	args := append([]string{"--severity=style", "--exclude=SC2034,SC2329,SC2317"}, files...)
@@ -79,7 +79,7 @@ func TestTheEvidenceOnlyLooks(t *testing.T) {
 	changes := []string{"rm ", "mv ", "cp ", "mkdir ", "touch ", "chmod ", "chown ", "install ", "tee ", "systemctl start", "systemctl stop", "systemctl restart",
 		"podman rm", "podman run", "podman pull", "crictl rm", "oc apply", "oc delete", "oc patch", "oc create", "sed -i", "sed --in-place", "kill "}
 	for _, e := range labs.BuiltinDiagnosis().Evidence {
-		for _, text := range []string{e.Run, e.Rehearsal} {
+		for _, text := range []string{e.Run, e.Local} {
 			for _, change := range changes {
 				if strings.Contains(" "+text, " "+change) || strings.Contains(text, "\n"+change) {
 					t.Errorf("%s runs %q", e.ID, change)

@@ -60,7 +60,7 @@ func TestFaultsOnTheWayToTheMachineConfigServerAreProven(t *testing.T) {
 	show(p.signer, well)
 	judge := func(what, cause string) { t.Helper(); p.wants(what, cause, "mcs") }
 
-	judge("nobody on the gateway", "mcs-not-balanced")
+	judge("nothing on the gateway", "mcs-not-balanced")
 	p.start("socat", "TCP-LISTEN:22623,bind="+gateway+",reuseaddr,fork", "TCP:127.0.0.1:22623")
 	eventuallyWell(p, "mcs")
 	judge("well", "")

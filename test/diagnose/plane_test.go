@@ -30,7 +30,7 @@ type plane struct {
 	places  *host.Places
 	plan    *labs.Plan
 	signer  *controlplane.Authority
-	other   *controlplane.Authority // signs what nobody trusts
+	other   *controlplane.Authority // signs what no client trusts
 	texts   map[string]string       // evidence that is not asked for
 }
 
@@ -98,7 +98,7 @@ func (p *plane) write(file, text string) {
 	}
 }
 
-// program is one at work, and what it says.
+// program is running one, and what it says.
 type program struct {
 	p     *plane
 	cmd   *exec.Cmd

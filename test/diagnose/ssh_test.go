@@ -33,7 +33,7 @@ func (n *sshNode) judged(t *testing.T) *diagnose.Report {
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	lab.Metadata.Name = "of-the-tests" // whose console nobody has
+	lab.Metadata.Name = "of-the-tests" // whose console is not there
 	plan, err := labs.Builtin().Resolve(lab)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestWhyTheNodeIsNotReached(t *testing.T) {
 		cause  string
 	}{
 		"it answers":             {known: hostPublic, lets: true},
-		"nobody listens":         {cause: "not-started"},
+		"nothing listens":        {cause: "not-started"},
 		"another host key":       {known: strange, lets: true, cause: "ssh-host-key"},
 		"another login key":      {known: hostPublic, cause: "ssh-key"},
 		"no ssh_config":          {known: hostPublic, lets: true, damage: func(n *sshNode) error { return os.Remove(filepath.Join(n.work, "vms", "ssh_config")) }, cause: "ssh-no-config"},

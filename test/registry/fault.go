@@ -21,7 +21,7 @@ type Fault struct {
 	CutAfter int
 }
 
-// breakage is a fault at work.
+// breakage is a running fault.
 type breakage struct {
 	Fault
 	served int
@@ -36,8 +36,8 @@ func (r *Registry) Break(repository string, fault Fault) {
 	r.faults[repository] = &breakage{Fault: fault, ended: make(chan struct{})}
 }
 
-// Mend removes all faults; answers that they hold back go on at once.
-func (r *Registry) Mend() {
+// Fix removes all faults; answers that they hold back go on at once.
+func (r *Registry) Fix() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for repository := range r.faults {

@@ -103,7 +103,7 @@ func newRegistry() *Registry {
 
 // Close stops the registry; what is being pulled breaks off.
 func (r *Registry) Close() {
-	r.Mend()
+	r.Fix()
 	r.stop()
 }
 

@@ -93,7 +93,7 @@ func TestAFaultCanCutAnAnswer(t *testing.T) {
 	}
 }
 
-func TestAFaultCanSlowAnAnswerAndBeMended(t *testing.T) {
+func TestAFaultCanSlowAnAnswerAndBeFixed(t *testing.T) {
 	r := Start(t)
 	spec, _ := r.Push("slow", smallImage(t))
 	r.Break("slow", Fault{Delay: time.Minute})
@@ -107,13 +107,13 @@ func TestAFaultCanSlowAnAnswerAndBeMended(t *testing.T) {
 		t.Fatalf("answered %d at once", status)
 	case <-time.After(100 * time.Millisecond):
 	}
-	r.Mend()
+	r.Fix()
 	select {
 	case status := <-done:
 		if status != 200 {
 			t.Errorf("status %d", status)
 		}
 	case <-time.After(5 * time.Second):
-		t.Error("still waiting after the fault was mended")
+		t.Error("still waiting after the fault was fixed")
 	}
 }

@@ -15,10 +15,10 @@ import (
 // scripts add stays the same: so milliseconds are told, and no part of a whole.
 func BenchmarkChain(b *testing.B) {
 	account := podman.Accounts(b)[0]
-	l := Good(b, account, labs.Rehearsal).Apart(b)
+	l := Good(b, account, labs.Local).Apart(b)
 	l.Must(b, chain, "--force", "--from=copy-manifests") // images are here from now on
 	var renders []*labs.Stage
-	for _, s := range chainStages(b, release, labs.Rehearsal) {
+	for _, s := range chainStages(b, release, labs.Local) {
 		if s.Kind == "render" {
 			renders = append(renders, s)
 		}
@@ -40,7 +40,7 @@ func (l *Lab) measure(b *testing.B, stages int, script string, args ...string) {
 		bare += l.bare(b, commands(l.Must(b, script, append([]string{"--dry-run"}, args...)...).Out))
 	}
 	// What was rendered without a script is like what the script rendered, but
-	// nobody copied it.
+	// no one copied it.
 	l.Must(b, script, args...)
 	perRun := func(d time.Duration) float64 { return float64(d.Milliseconds()) / float64(b.N) }
 	b.ReportMetric(perRun(scripts), "script-ms")

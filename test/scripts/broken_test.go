@@ -24,7 +24,7 @@ type fixture struct {
 	Break string `yaml:"break"`
 	// Also are other checks that the same damage must break.
 	Also []string `yaml:"also"`
-	// Input: what is damaged is read by the stage, which cannot mend it.
+	// Input: what is damaged is read by the stage, which cannot fix it.
 	Input bool `yaml:"input"`
 }
 
@@ -88,7 +88,7 @@ func TestEveryCheckFailsOnItsFixture(t *testing.T) {
 func TestChecksOfOtherLabsFailOnTheirFixture(t *testing.T) {
 	t.Parallel()
 	for _, s := range labs.Builtin().Stages {
-		if !HasTemplate(s) || !s.In(labs.Rehearsal) || needsIgnition(s) {
+		if !HasTemplate(s) || !s.In(labs.Local) || needsIgnition(s) {
 			continue
 		}
 		for _, c := range s.Checks {
@@ -114,7 +114,7 @@ func withCheck(t *testing.T, ids, examples []string, stage, check string) (id, f
 	t.Helper()
 	for _, id := range ids {
 		for _, from := range examples {
-			for _, s := range stagesOf(t, id, from, labs.Rehearsal) {
+			for _, s := range stagesOf(t, id, from, labs.Local) {
 				if s.ID == stage && slices.ContainsFunc(s.Checks, func(c labs.Check) bool { return c.ID == check }) {
 					return id, from, true
 				}
@@ -129,10 +129,10 @@ func upTo(t *testing.T, id, from, last string) *Lab {
 	t.Helper()
 	account := podman.Ordinary(t)
 	l := NewLab(t, podman.New(t, account, Registry(t)), Options{Release: SharedRelease(t, id), From: from, Edit: withPullSecret})
-	if err := l.takeAssets(Good(t, account, labs.Rehearsal), "tls"); err != nil { // the same names, so the same certificates
+	if err := l.takeAssets(Good(t, account, labs.Local), "tls"); err != nil { // the same names, so the same certificates
 		t.Fatal(err)
 	}
-	for _, s := range stagesOf(t, id, from, labs.Rehearsal) {
+	for _, s := range stagesOf(t, id, from, labs.Local) {
 		l.Must(t, s.ScriptName())
 		if s.ID == last {
 			break
@@ -211,14 +211,14 @@ func TestAMarkerIsNotTrusted(t *testing.T) {
 	})
 }
 
-func TestDamageToEtcdsRenderIsMended(t *testing.T) {
+func TestDamageToEtcdsRenderIsFixed(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	s := stage(t, "render-etcd")
 	all := fixtures(t, s.ID)
 	for _, id := range []string{"pod-image", "client-key", "peer-chain", "api-manifests"} {
 		all[id].apply(t, l)
-		if r := l.Run(t, s.ScriptName(), "--force"); r.Status != 0 { // the API server's render is spoilt
+		if r := l.Run(t, s.ScriptName(), "--force"); r.Status != 0 { // the API server's render is invalidated
 			t.Errorf("%s: status %d:\n%s", id, r.Status, r.All)
 		}
 		allGood(t, l, s)

@@ -28,7 +28,7 @@ func chainStages(tb testing.TB, id string, place labs.Place) []*labs.Stage {
 	var chain []*labs.Stage
 	last := 0
 	for _, s := range Stages(tb, id, place) {
-		if s.Aside {
+		if s.Optional {
 			continue
 		}
 		chain = append(chain, s)
@@ -49,7 +49,7 @@ func factsOf(t *testing.T, id string) []facts.Stage {
 	return f.Chain(id)
 }
 
-// ofTheHost are what a rehearsal must leave alone on the machine it runs on.
+// ofTheHost are what a local run must leave alone on the machine it runs on.
 var ofTheHost = []string{
 	"/etc/kubernetes", "/etc/mcc", "/etc/mcs", "/etc/ssl/mcs", "/etc/containers", "/opt/openshift", "/var/log/openshift", "/root/.docker",
 }
@@ -69,12 +69,12 @@ func TestTheWholeChain(t *testing.T) {
 	for _, id := range []string{"4.14", "4.18", "main"} {
 		t.Run(id, func(t *testing.T) {
 			eachAccount(t, func(t *testing.T, account podman.Account) {
-				l := chainLab(t, account, id, labs.Rehearsal)
+				l := chainLab(t, account, id, labs.Local)
 				l.Must(t, "render-all.sh")
 				chainIsDone(t, l)
 				onlyWorkIsWritten(t, l)
 				if after := hostNow(); !maps.Equal(before, after) {
-					t.Errorf("a rehearsal touched the host: %v, was %v", after, before)
+					t.Errorf("a local run touched the host: %v, was %v", after, before)
 				}
 			})
 		})
@@ -89,7 +89,7 @@ func TestTheWholeChainOnANode(t *testing.T) {
 	}
 	before := hostNow()
 	l := chainLab(t, account, release, labs.OnNode)
-	if err := l.takeAssets(Good(t, account, labs.Rehearsal), bootstrapAssets...); err != nil {
+	if err := l.takeAssets(Good(t, account, labs.Local), bootstrapAssets...); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.removeRendered(t); err != nil {
@@ -103,7 +103,7 @@ func TestTheWholeChainOnANode(t *testing.T) {
 	}
 }
 
-// withoutNames: the node asks a name server on loopback where nobody answers,
+// withoutNames: the node asks a name server on loopback where nothing answers,
 // which stops nothing.
 func (l *Lab) withoutNames(t *testing.T) {
 	t.Helper()

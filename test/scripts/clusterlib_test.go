@@ -31,14 +31,14 @@ var waits = map[string]struct {
 	"nothing":                     {`return 0`, 0, []string{"s  nothing\n"}, ""},
 	"an expired certificate": {
 		`echo "x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:0$n is after 2025"; return 1`, 1,
-		[]string{"it cannot be seen, and waiting does not mend that", "now is after 2025"}, "current time"},
-	"another CA":                   {`echo 'x509: certificate signed by unknown authority'; return 1`, 1, []string{"waiting does not mend that"}, ""},
-	"a certificate of other names": {`echo 'x509: certificate is valid for a, not b'; return 1`, 1, []string{"waiting does not mend that"}, ""},
+		[]string{"it cannot be seen, and waiting does not fix that", "now is after 2025"}, "current time"},
+	"another CA":                   {`echo 'x509: certificate signed by unknown authority'; return 1`, 1, []string{"waiting does not fix that"}, ""},
+	"a certificate of other names": {`echo 'x509: certificate is valid for a, not b'; return 1`, 1, []string{"waiting does not fix that"}, ""},
 	"expired twice, then good": {
-		`((n > 2)) || { echo 'certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is after 2025-01-01T00:00:00Z'; return 1; }; echo good`, 0, []string{"s  good"}, "does not mend"},
+		`((n > 2)) || { echo 'certificate has expired or is not yet valid: current time 2026-01-01T00:00:00Z is after 2025-01-01T00:00:00Z'; return 1; }; echo good`, 0, []string{"s  good"}, "does not fix"},
 	"a clock that is behind and catches up": {
 		`((n > 4)) || { echo "x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:0${n}Z is before 2026-01-01T00:00:09Z"; return 1; }; echo good`, 0,
-		[]string{"now is before 2026-01-01T00:00:09Z", "s  good"}, "does not mend"},
+		[]string{"now is before 2026-01-01T00:00:09Z", "s  good"}, "does not fix"},
 	"never": {`echo "$n"; return 1`, 1, []string{"no sign of it within 1 s", "waits again"}, "within 2"},
 }
 
@@ -74,7 +74,7 @@ func TestWaitingForACluster(t *testing.T) {
 }
 
 // TestAChangeOfTheClusterIsShownAsItIsTyped: the name of a shell function helps
-// nobody who wants to repeat it.
+// no stage that wants to repeat it.
 func TestAChangeOfTheClusterIsShownAsItIsTyped(t *testing.T) {
 	t.Parallel()
 	lab := filepath.Join(t.TempDir(), "mylab")

@@ -35,7 +35,7 @@ func (l *Lab) held(t *testing.T, point string) {
 // rendering gives a lab of its own whose render-etcd.sh is held in its container.
 func rendering(t *testing.T, account podman.Account, point string) (l *Lab, s *Session, letGo func()) {
 	t.Helper()
-	l = Good(t, account, labs.Rehearsal).Apart(t)
+	l = Good(t, account, labs.Local).Apart(t)
 	letGo = l.hold(t, point)
 	s = l.Start(t, "render-etcd.sh", "--force")
 	l.held(t, point)
@@ -63,14 +63,14 @@ func TestAContainerWhosePodmanClientWasKilledIsAdopted(t *testing.T) {
 			eachAccount(t, func(t *testing.T, account podman.Account) {
 				l, s, letGo := rendering(t, account, point)
 				if s.KillPodman(t) == 0 {
-					t.Fatal("no podman client was at work")
+					t.Fatal("no podman client was running")
 				}
 				s.Wait(t).Want(t, 1)
 				if Last(l.Records(t), "etcd-bootstrap") != "failure" {
 					t.Error("no failure is recorded")
 				}
 				again := l.Start(t, "render-etcd.sh")
-				until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still at work") })
+				until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still running") })
 				letGo()
 				again.Wait(t).Want(t, 0, "etcd-render")
 				complete(t, l)
@@ -84,7 +84,7 @@ func TestAContainerThatOutlivesItsKilledScriptIsAdopted(t *testing.T) {
 		l, s, letGo := rendering(t, account, "middle")
 		s.Kill(t)
 		again := l.Start(t, "render-etcd.sh")
-		until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still at work") })
+		until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still running") })
 		letGo()
 		again.Wait(t).Want(t, 0)
 		complete(t, l)
@@ -110,7 +110,7 @@ func TestAnAdoptedContainerThatFailsIsRunAgain(t *testing.T) {
 		l, s, letGo := rendering(t, account, "middle")
 		s.Kill(t)
 		again := l.Start(t, "render-etcd.sh")
-		until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still at work") })
+		until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still running") })
 		if _, err := l.Env.Podman("kill", "etcd-render"); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestAnAdoptedContainerThatFailsIsRunAgain(t *testing.T) {
 
 func TestADeadContainerOfTheNameIsRemoved(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
-		l := Good(t, account, labs.Rehearsal).Apart(t)
+		l := Good(t, account, labs.Local).Apart(t)
 		_, err := l.Env.Podman("create", "--name", "etcd-render", "--volume", l.Assets()+":/assets:z",
 			l.Release.Images["cluster-etcd-operator"], "/usr/bin/cluster-etcd-operator")
 		if err != nil {
@@ -183,7 +183,7 @@ func TestAHalfRenderIsNotTakenForAWholeOne(t *testing.T) {
 
 func TestTheContainerRunsAsBootkubeRunsIt(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	file := filepath.Join(l.Env.Dir, "tmp", "calls")
 	l.Wrap(t, "podman", `{ printf ' %q' "$@"; echo; } >> `+file+`; exec "$REAL" "$@"`)
 	l.Must(t, "render-etcd.sh", "--force")

@@ -122,7 +122,7 @@ func WithEtcdctl(tb testing.TB) standin.Options {
 	return standin.Options{Files: map[string]map[string]registry.File{"etcd": {"/usr/bin/etcdctl": {Data: data, Mode: 0o755}}}}
 }
 
-// keyStages are the scripts of a rehearsal that make what a control plane runs
+// keyStages are the scripts of a local run that make what a control plane runs
 // with.
 var keyStages = []string{"release-info.sh", "make-pki.sh", "make-kubeconfigs.sh", "make-manifests.sh", "render-etcd.sh"}
 
@@ -156,24 +156,24 @@ func makeKeyedNode(tb testing.TB, account podman.Account, env *podman.Env) (*Lab
 	if err != nil {
 		return nil, err
 	}
-	rehearsal := &Lab{Dir: filepath.Join(podman.SharedDir(tb, account), "mylab"), Env: env, Release: payload, Place: labs.Rehearsal}
-	if err := rehearsal.generate(Options{}); err != nil {
+	local := &Lab{Dir: filepath.Join(podman.SharedDir(tb, account), "mylab"), Env: env, Release: payload, Place: labs.Local}
+	if err := local.generate(Options{}); err != nil {
 		return nil, err
 	}
 	for _, script := range keyStages {
-		if r := rehearsal.Run(tb, script); r.Status != 0 {
+		if r := local.Run(tb, script); r.Status != 0 {
 			return nil, fmt.Errorf("%s ended with status %d:\n%s", script, r.Status, r.All)
 		}
 	}
-	node := &Lab{Dir: filepath.Join(podman.SharedDir(tb, account), "mylab"), Env: env, Release: rehearsal.Release, Place: labs.OnNode}
-	if err := node.takeAssets(rehearsal, append(bootstrapAssets, "release-info", "etcd-bootstrap", "etcd-bootstrap.done")...); err != nil {
+	node := &Lab{Dir: filepath.Join(podman.SharedDir(tb, account), "mylab"), Env: env, Release: local.Release, Place: labs.OnNode}
+	if err := node.takeAssets(local, append(bootstrapAssets, "release-info", "etcd-bootstrap", "etcd-bootstrap.done")...); err != nil {
 		return nil, err
 	}
 	if err := node.generate(Options{}); err != nil {
 		return nil, err
 	}
 	// What the stage put where the kubelet looks.
-	if out, err := exec.Command("cp", "--archive", rehearsal.Asset("/etc/kubernetes"), node.Asset("/etc")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "--archive", local.Asset("/etc/kubernetes"), node.Asset("/etc")).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("cp: %w: %s", err, out)
 	}
 	return node, nil

@@ -30,7 +30,7 @@ func TestAControlPlaneAnswersUnderEachOfItsNames(t *testing.T) {
 		t.Errorf("it says %s", out)
 	}
 	api := "https://api." + l.keys(t).Domain + ":6443"
-	// Each believes the CA of its own kubeconfig and no other.
+	// Each trusts the CA of its own kubeconfig and no other.
 	for _, kubeconfig := range []string{loopback, internal} {
 		l.Exec(t, "oc", kubeconfig, "auth", "whoami").Want(t, 0, "system:admin", "system:masters")
 	}
@@ -51,7 +51,7 @@ func TestTheNameServerKnowsTheMachinesOfTheLab(t *testing.T) {
 	for name, address := range map[string]string{
 		"api": lab.Bootstrap.Address, "api-int": lab.Bootstrap.Address, lab.Bootstrap.Name: lab.Bootstrap.Address,
 		lab.Masters[0].Name: lab.Masters[0].Address, lab.Masters[2].Name: lab.Masters[2].Address,
-		"console.apps": lab.Bootstrap.Address, "nobody": "",
+		"console.apps": lab.Bootstrap.Address, "no-such-name": "",
 	} {
 		r := l.Exec(t, "dig", "+short", name+"."+lab.Domain)
 		if got := strings.TrimSpace(r.Out); got != address {
@@ -177,7 +177,7 @@ func TestTheStandInForOCKnowsNoMoreThanIsRight(t *testing.T) {
 		}
 	}
 	l.Exec(t, "oc", "--kubeconfig", "/opt/openshift/auth/kubeconfig-loopback", "-n", "default", "get", "services").Want(t, 0, "kubernetes")
-	l.Exec(t, "oc", loopback, "adm", "certificate", "approve", "nobody").Want(t, 1, "not found")
+	l.Exec(t, "oc", loopback, "adm", "certificate", "approve", "no-such-request").Want(t, 1, "not found")
 	l.Exec(t, "shellcheck", filepath.Join(l.ControlPlane.Bin, "oc")).Want(t, 0)
 }
 
@@ -242,9 +242,9 @@ func TestAnAPIServerGoesWrongAsToldAndRightAgain(t *testing.T) {
 	}
 	well()
 	for _, wrong := range []struct {
-		what  string
-		spoil func() (restore func())
-		says  string
+		what   string
+		damage func() (restore func())
+		says   string
 	}{
 		{"expired", func() func() { return c.ServeExpired(t, controlplane.ForAPIInt) }, "certificate has expired"},
 		{"a stranger's", func() func() { return c.ServeStranger(t, controlplane.ForAPIInt) }, "unknown authority"},
@@ -261,7 +261,7 @@ func TestAnAPIServerGoesWrongAsToldAndRightAgain(t *testing.T) {
 		}, "no such host"},
 		{"without etcd", func() func() { c.StopEtcd(t); return func() { c.StartEtcd(t) } }, "etcd failed"},
 	} {
-		restore := wrong.spoil()
+		restore := wrong.damage()
 		if wrong.what == "without etcd" { // noticed a moment later
 			until(t, "not ready", func() bool { return ask(internal).Status != 0 })
 		}

@@ -69,10 +69,10 @@ func (c *tally) String() string {
 // too little for a verdict, never enough for another one.
 func TestDeclarationsMeanInGoWhatTheyMeanInBash(t *testing.T) {
 	t.Parallel()
-	good := Good(t, podman.Ordinary(t), labs.Rehearsal)
+	good := Good(t, podman.Ordinary(t), labs.Local)
 	told := &tally{}
 	t.Run("all", func(t *testing.T) {
-		for _, s := range append(Stages(t, release, labs.Rehearsal), unpackStage(t)) {
+		for _, s := range append(Stages(t, release, labs.Local), unpackStage(t)) {
 			t.Run(s.ID, func(t *testing.T) {
 				t.Parallel()
 				whole := good
@@ -170,7 +170,7 @@ func (c comparison) shown(t *testing.T, r Result, ids []string, points []Point) 
 	}
 	s := *c.stage
 	s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(one labs.Check) bool { return !slices.Contains(ids, one.ID) })
-	stage := check.Judge(check.Stage{ID: s.ID, State: check.Verified}, &s, labs.Rehearsal,
+	stage := check.Judge(check.Stage{ID: s.ID, State: check.Verified}, &s, labs.Local,
 		host.Result{Out: []byte(r.Out), Err: []byte(r.Err), Status: r.Status}, generator.Advice)
 	if stage.State != check.Verified || len(stage.Checks) != len(points) {
 		t.Errorf("%s: %s, %d checks of %d", stage.State, stage.Problem, len(stage.Checks), len(points))

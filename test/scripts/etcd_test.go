@@ -45,7 +45,7 @@ func etcdNode(t *testing.T) (*Lab, *controlplane.ControlPlane) {
 	}
 	l := etcdNodes.lab.Apart(t)
 	for _, name := range []string{"etcd", "cluster-etcd-operator"} {
-		// Where the scripts run, nobody reaches the registry.
+		// Where the scripts run, nothing reaches the registry.
 		if _, err := l.Env.Podman("pull", "--quiet", l.Release.Images[name]); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func listen(t *testing.T, c *controlplane.ControlPlane, address string) net.List
 }
 
 // serveExpired lets the bootstrap member show a certificate whose day is over;
-// etcd reads its files anew for each who calls.
+// etcd reads its files again for each who calls.
 func serveExpired(t *testing.T, c *controlplane.ControlPlane) (restore func()) {
 	t.Helper()
 	dir := filepath.Join(c.Dir, "etcd", "etcd-all-certs")
@@ -126,7 +126,7 @@ func replaced(t *testing.T, file string, text []byte) (restore func()) {
 	return func() { write(before) }
 }
 
-// stranger is a certificate that nobody of the lab trusts.
+// stranger is a certificate that nothing in the lab trusts.
 func stranger(t *testing.T) controlplane.Pair {
 	t.Helper()
 	authority, err := controlplane.NewAuthority("somebody else")
@@ -142,20 +142,20 @@ func stranger(t *testing.T) controlplane.Pair {
 	return pair
 }
 
-// way is one in which a wait goes wrong; what it spoils is put right behind it.
+// way is one in which a wait goes wrong; what it invalidates is put right behind it.
 type way struct {
-	name  string
-	spoil func(t *testing.T, l *Lab, c *controlplane.ControlPlane) (restore func())
-	args  []string
-	says  []string
-	cause string // id of the failure that is told
+	name   string
+	damage func(t *testing.T, l *Lab, c *controlplane.ControlPlane) (restore func())
+	args   []string
+	says   []string
+	cause  string // id of the failure that is told
 }
 
 func eachWay(t *testing.T, l *Lab, c *controlplane.ControlPlane, s *labs.Stage, ways []way) {
 	t.Helper()
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
-			restore := w.spoil(t, l, c)
+			restore := w.damage(t, l, c)
 			defer restore()
 			r := l.RunStage(t, s, w.args...)
 			r.Want(t, 1, w.says...)
@@ -183,12 +183,12 @@ func TestWaitForEtcdTellsWhatIsWrong(t *testing.T) {
 	s := clusterStage(t, release, "wait-for-etcd")
 	short := []string{"--timeout=2"}
 	eachWay(t, l, c, s, []way{{
-		name:  "nobody listens",
-		spoil: func(*testing.T, *Lab, *controlplane.ControlPlane) func() { return func() {} },
-		args:  short, says: []string{"connection refused", "https://localhost:2379 is unhealthy", "no sign of a healthy etcd within 2 s"}, cause: "refused",
+		name:   "nothing listens",
+		damage: func(*testing.T, *Lab, *controlplane.ControlPlane) func() { return func() {} },
+		args:   short, says: []string{"connection refused", "https://localhost:2379 is unhealthy", "no sign of a healthy etcd within 2 s"}, cause: "refused",
 	}, {
 		name: "no etcd listens",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			listener := listen(t, c, "0.0.0.0:2379")
 			return func() { listener.Close() }
 		},
@@ -200,13 +200,13 @@ func TestWaitForEtcdTellsWhatIsWrong(t *testing.T) {
 	c.StartEtcd(t)
 	eachWay(t, l, c, s, []way{{
 		name: "another CA",
-		spoil: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
 			return replaced(t, l.Asset("tls/etcd-ca-bundle.crt"), stranger(t).Certificate)
 		},
-		says: []string{"certificate signed by unknown authority", "waiting does not mend that"}, cause: "other-ca",
+		says: []string{"certificate signed by unknown authority", "waiting does not fix that"}, cause: "other-ca",
 	}, {
 		name: "a client certificate that etcd does not know",
-		spoil: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
 			pair := stranger(t)
 			crt := replaced(t, l.Asset("tls/etcd-client.crt"), pair.Certificate)
 			key := replaced(t, l.Asset("tls/etcd-client.key"), pair.Key)
@@ -214,12 +214,12 @@ func TestWaitForEtcdTellsWhatIsWrong(t *testing.T) {
 		},
 		args: short, says: []string{"is unhealthy", "no sign of a healthy etcd"},
 	}, {
-		name:  "an expired certificate",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() { return serveExpired(t, c) },
-		says:  []string{"certificate has expired", "waiting does not mend that"}, cause: "expired",
+		name:   "an expired certificate",
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() { return serveExpired(t, c) },
+		says:   []string{"certificate has expired", "waiting does not fix that"}, cause: "expired",
 	}, {
 		name: "etcd hangs",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			return c.FreezeMember(t, "etcd-bootstrap")
 		},
 		args: short, says: []string{"context deadline exceeded", "no sign of a healthy etcd"},
@@ -248,7 +248,7 @@ func TestWaitForEtcdWaitsUntilItIsThere(t *testing.T) {
 		t.Error("what waits needs no marker")
 	}
 	l.nothingLeft(t)
-	// A script at work, or bootkube.sh, has the name; a check asks without.
+	// A running script, or bootkube.sh, has the name; a check asks without.
 	if _, err := l.Env.Podman("create", "--name", "etcdctl", l.Release.Images["etcd"], "etcdctl"); err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +369,7 @@ func TestWatchEndsAtTheNumberThatIsAskedFor(t *testing.T) {
 	l.RunStage(t, s, "--until=2").Want(t, 0, "both are needed")
 	c.AddMaster(t, "master-1")
 	thaw := c.FreezeMember(t, "master-1")
-	l.RunStage(t, s, "--until=3", "--timeout=1").Want(t, 1, "votes, does not answer", "adds and removes nobody", "cause: "+failureOf(s, "unwell").Cause)
+	l.RunStage(t, s, "--until=3", "--timeout=1").Want(t, 1, "votes, does not answer", "adds and removes no member", "cause: "+failureOf(s, "unwell").Cause)
 	if points, status := verified(t, l, s); status != 3 || !slices.Equal(Failed(points), []string{"healthy"}) {
 		t.Errorf("status %d, %+v", status, points)
 	}
@@ -403,32 +403,32 @@ func TestWatchTellsWhatIsWrong(t *testing.T) {
 	s := clusterStage(t, release, "watch-etcd-members")
 	short := []string{"--timeout=1"}
 	eachWay(t, l, c, s, []way{{
-		name:  "nobody listens",
-		spoil: func(*testing.T, *Lab, *controlplane.ControlPlane) func() { return func() {} },
-		args:  short, says: []string{"localhost: nobody listens on port 2379", "192.168.126.20: nobody listens"}, cause: "nobody",
+		name:   "nothing listens",
+		damage: func(*testing.T, *Lab, *controlplane.ControlPlane) func() { return func() {} },
+		args:   short, says: []string{"localhost: nothing listens on port 2379", "192.168.126.20: nothing listens"}, cause: "no-answer",
 	}, {
 		name: "no etcd listens",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			listener := listen(t, c, "127.0.0.1:2379")
 			return func() { listener.Close() }
 		},
-		args: short, says: []string{"localhost: ", "first record does not look like a TLS handshake", "192.168.126.20: nobody listens"},
+		args: short, says: []string{"localhost: ", "first record does not look like a TLS handshake", "192.168.126.20: nothing listens"},
 	}})
 	c.StartEtcd(t)
 	eachWay(t, l, c, s, []way{{
 		name: "another CA",
-		spoil: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
 			return replaced(t, l.Asset("tls/etcd-ca-bundle.crt"), stranger(t).Certificate)
 		},
-		says: []string{"waiting does not mend that"}, cause: "other-ca",
+		says: []string{"waiting does not fix that"}, cause: "other-ca",
 	}, {
-		name:  "an expired certificate",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() { return serveExpired(t, c) },
-		says:  []string{"waiting does not mend that"}, cause: "expired",
+		name:   "an expired certificate",
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() { return serveExpired(t, c) },
+		says:   []string{"waiting does not fix that"}, cause: "expired",
 	}})
 	session := l.Start(t, s.ScriptName())
 	until(t, "a look", func() bool { return strings.Contains(session.said.String(), "votes, leads") })
-	l.Run(t, s.ScriptName()).Want(t, 1, "another watch-etcd-members.sh is at work")
+	l.Run(t, s.ScriptName()).Want(t, 1, "another watch-etcd-members.sh is running")
 	l.Run(t, "wait-for-etcd.sh").Want(t, 0, "is done") // it has a lock of its own
 	c.AddMaster(t, "master-0")
 	thaw := c.FreezeMember(t, "master-0")
@@ -508,24 +508,24 @@ func TestWaitForCEOTellsWhatIsWrong(t *testing.T) {
 	c.SetConditions(t, theEtcd, running("False", "NotEnoughEtcdMembers", "still waiting for three healthy etcd members"))
 	short := []string{"--timeout=2"}
 	eachWay(t, l, c, s, []way{{
-		name:  "too few members",
-		spoil: func(*testing.T, *Lab, *controlplane.ControlPlane) func() { return func() {} },
-		args:  short, says: []string{"no sign of members on the masters", "within 2 s"}, cause: "waiting",
+		name:   "too few members",
+		damage: func(*testing.T, *Lab, *controlplane.ControlPlane) func() { return func() {} },
+		args:   short, says: []string{"no sign of members on the masters", "within 2 s"}, cause: "waiting",
 	}, {
 		name: "another CA",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			return c.ServeStranger(t, controlplane.ForAPIInt)
 		},
-		says: []string{"certificate signed by unknown authority", "waiting does not mend that", "failed to list *v1.Etcd"}, cause: "no-list",
+		says: []string{"certificate signed by unknown authority", "waiting does not fix that", "failed to list *v1.Etcd"}, cause: "no-list",
 	}, {
 		name: "an expired certificate",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			return c.ServeExpired(t, controlplane.ForAPIInt)
 		},
-		says: []string{"certificate has expired", "waiting does not mend that"}, cause: "no-list",
+		says: []string{"certificate has expired", "waiting does not fix that"}, cause: "no-list",
 	}, {
 		name: "the name has no address",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			address := strings.TrimSpace(strings.Fields(c.Etcdctl(t, "endpoint", "status", "--cluster", "--write-out=simple"))[0])
 			address, _, _ = strings.Cut(strings.TrimPrefix(address, "https://"), ":")
 			c.SetName(t, "api-int", "")
@@ -534,13 +534,13 @@ func TestWaitForCEOTellsWhatIsWrong(t *testing.T) {
 		args: short, says: []string{"no such host"},
 	}, {
 		name: "a torn kubeconfig",
-		spoil: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
 			return replaced(t, l.Asset("auth/kubeconfig"), []byte("apiVersion: v1\nclusters: [\n"))
 		},
 		says: []string{"cluster-etcd-operator ended with status 255"}, cause: "no-kubeconfig",
 	}, {
 		name: "the object is gone",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			c.Kubectl(t, "delete", theEtcd)
 			return func() {
 				c.Apply(t, "apiVersion: operator.openshift.io/v1\nkind: Etcd\nmetadata: {name: cluster}\n")
@@ -548,15 +548,15 @@ func TestWaitForCEOTellsWhatIsWrong(t *testing.T) {
 		},
 		args: short, says: []string{`"cluster" not found`}, cause: "no-object",
 	}, {
-		name: "nobody listens",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		name: "nothing listens",
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			c.StopAPIServer(t)
 			return func() {}
 		},
 		args: short, says: []string{"refused"},
 	}, {
 		name: "no API server listens",
-		spoil: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
+		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
 			return c.AnswerGarbage(t, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 		},
 		args: short, says: []string{"no sign of members on the masters"},
@@ -590,7 +590,7 @@ func TestWaitForCEOGoesOnWithWhatAKilledRunLeft(t *testing.T) {
 		t.Fatalf("containers %v", left)
 	}
 	session = l.Start(t, s.ScriptName())
-	until(t, "the adoption", func() bool { return strings.Contains(session.said.String(), "still at work") })
+	until(t, "the adoption", func() bool { return strings.Contains(session.said.String(), "still running") })
 	c.SetConditions(t, theEtcd, running("True", "EnoughEtcdMembers", "enough members found"))
 	session.Wait(t).Want(t, 0, "is done")
 	l.nothingLeft(t)

@@ -18,7 +18,7 @@ import (
 func faulty(t *testing.T, options standin.Options) *Lab {
 	t.Helper()
 	account := podman.Ordinary(t)
-	good := Good(t, account, labs.Rehearsal)
+	good := Good(t, account, labs.Local)
 	r, err := standin.Push(Registry(t), release, options)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestAReleaseThatIsNotWhatItShouldBeIsCaught(t *testing.T) {
 
 func TestTheUsualFailuresAreExplained(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	for name, c := range map[string]struct {
 		installConfig, failure string
 	}{
@@ -114,7 +114,7 @@ func TestTheUsualFailuresAreExplained(t *testing.T) {
 		r := l.Run(t, "render-etcd.sh", "--force")
 		for _, f := range stage(t, "render-etcd").Failures {
 			if f.ID == c.failure {
-				r.Want(t, 1, f.Cause, f.Mend)
+				r.Want(t, 1, f.Cause, f.Fix)
 			} else if strings.Contains(r.All, f.Cause) {
 				t.Errorf("%s: explained as %s:\n%s", name, f.ID, r.All)
 			}
@@ -150,7 +150,7 @@ func TestAnImageOverrideReachesThePod(t *testing.T) {
 	l := NewLab(t, podman.New(t, account, Registry(t)), Options{Release: r, Edit: func(_, text string) (string, error) {
 		return text + "\nimages:\n  etcd: " + override + "\n", nil
 	}})
-	if err := l.takeAssets(Good(t, account, labs.Rehearsal), bootstrapAssets...); err != nil {
+	if err := l.takeAssets(Good(t, account, labs.Local), bootstrapAssets...); err != nil {
 		t.Fatal(err)
 	}
 	l.Must(t, "release-info.sh")

@@ -219,14 +219,14 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 	t.Run("progress.service does it", func(t *testing.T) {
 		good(t)
 		create(t, "complete")
-		l.RunWith(t, unitAt(t, l, "progress.service"), s.ScriptName()).Want(t, 0, "progress.service is at work on this node", s.ID+" is done")
+		l.RunWith(t, unitAt(t, l, "progress.service"), s.ScriptName()).Want(t, 0, "progress.service is running on this node", s.ID+" is done")
 		if l.has(progressRecord) || !l.analyzed(t, bootkubeRecord) {
 			t.Error("the record of progress.service is not the script's, that of bootkube.sh is")
 		}
 	})
-	t.Run("bootkube.service is at work", func(t *testing.T) {
+	t.Run("bootkube.service is running", func(t *testing.T) {
 		good(t)
-		l.RunWith(t, unitAt(t, l, "bootkube.service"), s.ScriptName()).Want(t, 1, "bootkube.service is at work")
+		l.RunWith(t, unitAt(t, l, "bootkube.service"), s.ScriptName()).Want(t, 1, "bootkube.service is running")
 		nothingDone(t)
 	})
 	t.Run("every mode", func(t *testing.T) {
@@ -282,7 +282,7 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 }
 
 // TestTheEndIsRecordedWhereTheRecordIsLost: a record that is missing or torn
-// begins anew, as it does in every stage.
+// starts over, as it does in every stage.
 func TestTheEndIsRecordedWhereTheRecordIsLost(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"missing": "", "torn": `[{"timestamp":"2026-01-01T00:00:00Z","phase":"serv`, "no array": `{"phase":"service start"}`} {

@@ -16,8 +16,8 @@ func TestTheFiveMinutePath(t *testing.T) {
 	kubernetes := "/etc/kubernetes"
 	_, before := os.Stat(kubernetes)
 	eachAccount(t, func(t *testing.T, account podman.Account) {
-		l := Good(t, account, labs.Rehearsal)
-		stages := Stages(t, release, labs.Rehearsal)
+		l := Good(t, account, labs.Local)
+		stages := Stages(t, release, labs.Local)
 		for _, s := range stages {
 			allGood(t, l, s)
 		}
@@ -39,13 +39,13 @@ func TestTheFiveMinutePath(t *testing.T) {
 			t.Errorf("containers are left: %v", left)
 		}
 		if _, after := os.Stat(kubernetes); (before == nil) != (after == nil) {
-			t.Errorf("a rehearsal touched %s", kubernetes)
+			t.Errorf("a local run touched %s", kubernetes)
 		}
 		onlyWorkIsWritten(t, l)
 	})
 }
 
-// onlyWorkIsWritten: a rehearsal writes below out/work and nowhere else.
+// onlyWorkIsWritten: a local run writes below out/work and nowhere else.
 func onlyWorkIsWritten(t *testing.T, l *Lab) {
 	t.Helper()
 	report, err := Bootlab("generate", l.Dir)
@@ -64,7 +64,7 @@ func onlyWorkIsWritten(t *testing.T, l *Lab) {
 func TestEveryReleaseRendersEtcd(t *testing.T) {
 	t.Parallel()
 	account := podman.Accounts(t)[0]
-	good := Good(t, account, labs.Rehearsal)
+	good := Good(t, account, labs.Local)
 	for _, id := range labs.Builtin().ReleaseIDs() {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()

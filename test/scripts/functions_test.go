@@ -332,7 +332,7 @@ func TestAComponentsWordsAreACause(t *testing.T) {
 	} {
 		_, said, status := l.calls(t, "scripts/wait-for-operators.sh", `mkdir --parents "${LOG%/*}"
 { `+text+`; } > "${LOG}" 2>&1
-usual_failure THE-WORDS cause mend`)
+usual_failure THE-WORDS cause fix`)
 		if status != 0 || strings.Contains(said, "cause: cause") != want {
 			t.Errorf("%s: status %d, said %q", text, status, said)
 		}

@@ -47,7 +47,7 @@ var unpacked struct {
 // beside lab.yaml. It belongs to all tests: clone it to change anything.
 func Unpacked(tb testing.TB) *Lab {
 	tb.Helper()
-	good := Good(tb, podman.Ordinary(tb), labs.Rehearsal)
+	good := Good(tb, podman.Ordinary(tb), labs.Local)
 	unpacked.once.Do(func() {
 		l := good.copyInto(tb, podman.SharedDir(tb, good.Env.Account), good.Env)
 		if unpacked.err = l.writeIgnition(l.ignition(tb)); unpacked.err != nil {
@@ -68,7 +68,7 @@ func Unpacked(tb testing.TB) *Lab {
 // object is a piece of JSON.
 type object = map[string]any
 
-// ownFiles are among the assets of a rehearsal and not in a bootstrap.ign.
+// ownFiles are among the assets of a local run and not in a bootstrap.ign.
 var ownFiles = []string{
 	"auth/kubeadmin-password", "tls/root-ca.key", "tls/admin-kubeconfig-signer.crt", "tls/admin-kubeconfig-signer.key",
 	"tls/admin-kubeconfig-client.crt", "tls/admin-kubeconfig-client.key",

@@ -28,7 +28,7 @@ func interchangeNode(t *testing.T) *Lab {
 		t.Skip("on the bootstrap node scripts run as root; only root can make a mount namespace")
 	}
 	l := chainLab(t, account, release, labs.OnNode)
-	if err := l.takeAssets(Good(t, account, labs.Rehearsal), bootstrapAssets...); err != nil {
+	if err := l.takeAssets(Good(t, account, labs.Local), bootstrapAssets...); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.removeRendered(t); err != nil {
@@ -56,7 +56,7 @@ func (l *Lab) finishWithBootkube(t *testing.T) {
 	t.Helper()
 	l.services(t, l.bootkube(t))
 	l.tell(t, "etcd-is-healthy", "")
-	l.onNode(t, "release-brake.sh", "bootkube").Want(t, 0)
+	l.onNode(t, "release-hold.sh", "bootkube").Want(t, 0)
 	until(t, "the end of bootkube.sh", func() bool { return l.there(".bootkube.done") || l.unit(t, "bootkube") != "active" })
 	until(t, "the end of bootkube.service", func() bool { return l.unit(t, "bootkube") == "inactive" })
 	if !l.there(".bootkube.done") {

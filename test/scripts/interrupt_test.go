@@ -35,7 +35,7 @@ func killAt(t *testing.T, l *Lab, k int, script string, args ...string) (command
 // done by their scripts.
 func alone(t *testing.T, s *labs.Stage) (script string, args []string) {
 	t.Helper()
-	if slices.Contains(ids(chainStages(t, release, labs.Rehearsal)), s.ID) {
+	if slices.Contains(ids(chainStages(t, release, labs.Local)), s.ID) {
 		return chain, []string{"--from=" + s.ID, "--until=" + s.ID}
 	}
 	return s.ScriptName(), nil
@@ -79,7 +79,7 @@ func finishes(t *testing.T, l *Lab, s *labs.Stage, command string) {
 }
 
 // keepsWhatIsThere: a stage of the lab's own goes on where it was, and makes
-// dozens of files; bootkube's stages begin anew.
+// dozens of files; bootkube's stages start over.
 func keepsWhatIsThere(s *labs.Stage) bool { return s.Kind == "prepare" && len(s.Outputs) > 20 }
 
 // moments are the numbers of the commands that a script is killed before: each,
@@ -92,7 +92,7 @@ func moments(s *labs.Stage) (next func(k int) int) {
 }
 
 // TestAScriptKilledBeforeOneOfItsCommandsCompletesLater is for scripts that
-// begin anew: they are killed before each of their commands, and in the end
+// start over: they are killed before each of their commands, and in the end
 // everything is as an undisturbed run left it.
 func TestAScriptKilledBeforeOneOfItsCommandsCompletesLater(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
@@ -153,9 +153,9 @@ func TestAScriptKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
 // commands further, through all renders.
 func TestTheChainKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	undisturbed := l.Kinds(t)
-	stages := chainStages(t, release, labs.Rehearsal)
+	stages := chainStages(t, release, labs.Local)
 	first := slices.IndexFunc(stages, func(s *labs.Stage) bool { return s.Bootkube != "" })
 	for i := len(stages) - 1; i >= first; i-- {
 		l.unmade(t, stages[i])
@@ -183,7 +183,7 @@ func TestTheChainKilledWithAContainerAtWorkCompletesLater(t *testing.T) {
 	} {
 		t.Run(id+" at the "+point, func(t *testing.T) {
 			t.Parallel()
-			l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+			l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 			s := stage(t, id)
 			l.Must(t, s.ScriptName(), "--force")
 			undisturbed := l.Kinds(t)
@@ -212,7 +212,7 @@ func noHalfFiles(t *testing.T, l *Lab) {
 	}
 }
 
-func TestCtrlCBetweenCommandsIsRecordedAndMended(t *testing.T) {
+func TestCtrlCBetweenCommandsIsRecordedAndFixed(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		session := l.Start(t, s.ScriptName(), "--force", "--step")
@@ -231,13 +231,13 @@ func TestCtrlCBetweenCommandsIsRecordedAndMended(t *testing.T) {
 
 func TestASecondScriptIsExcludedWhileOneIsAtWork(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	first := l.Start(t, "render-etcd.sh", "--force", "--step")
 	if _, more := first.Step(t); !more {
 		t.Fatal("it shows no command")
 	}
-	for _, s := range Stages(t, release, labs.Rehearsal) {
-		l.Run(t, s.ScriptName(), "--force").Want(t, 1, "another stage script is at work")
+	for _, s := range Stages(t, release, labs.Local) {
+		l.Run(t, s.ScriptName(), "--force").Want(t, 1, "another stage script is running")
 	}
 	first.Kill(t)
 	l.Must(t, "render-etcd.sh")
@@ -258,7 +258,7 @@ func TestTheLockIsFreeAfterAContainerOutlivedItsScript(t *testing.T) {
 // TestARecordThatCannotBeWrittenIsNamed: a full disk is said to be one.
 func TestARecordThatCannotBeWrittenIsNamed(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Clone(t)
 	file := l.Asset("/var/log/openshift/bootkube.json")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -269,9 +269,9 @@ func TestARecordThatCannotBeWrittenIsNamed(t *testing.T) {
 	l.Run(t, "copy-manifests.sh", "--force").Want(t, 1, "bootkube.json cannot be written to", "hint: look at the space on its disk", "  log: ")
 }
 
-func TestATornRecordIsPutAside(t *testing.T) {
+func TestATornRecordIsSetAside(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Clone(t)
 	file := l.Asset("/var/log/openshift/bootkube.json")
 	if err := os.WriteFile(file, []byte(`[{"timestamp":"2026`), 0o644); err != nil {
 		t.Fatal(err)

@@ -58,12 +58,12 @@ func stageIn(tb testing.TB, from, id string) *labs.Stage {
 	return s
 }
 
-// mended does the damage of a check's fixture, looks that exactly this check
+// fixed does the damage of a check's fixture, looks that exactly this check
 // fails, and takes the damage back.
-func mended(t *testing.T, l *Lab, s *labs.Stage, check string, mend func()) {
+func fixed(t *testing.T, l *Lab, s *labs.Stage, check string, fix func()) {
 	t.Helper()
 	t.Run(s.ID+" "+check, func(t *testing.T) { breaks(t, l, s, check, fixtures(t, s.ID)[check]) })
-	mend()
+	fix()
 	allGood(t, l, s)
 }
 
@@ -81,7 +81,7 @@ func TestMastersJoinWhileTwoScriptsLookOn(t *testing.T) {
 	stop := c.StartSigner(t)
 	k := joiner{l, "master-0", addressOf(t, l, "master-0")}
 	k.join(t)
-	// Nobody signs: what is approved stays so.
+	// Nothing signs: what is approved stays so.
 	stop()
 	l.mustSend(t, l.clientRequest(t, "csr-client-master-1", "master-1"))
 	until(t, "the approval of master-1", func() bool { return requestState(t, c, "csr-client-master-1") == "Approved" })
@@ -126,19 +126,19 @@ func afterwards(t *testing.T, l *Lab, c *controlplane.ControlPlane, approve, wai
 		l.mustSend(t, l.servingRequest(t, "csr-serving-"+name, name, name, addressOf(t, l, name)))
 		l.RunStage(t, approve).Want(t, 0, "csr-serving-"+name+": Approved,Issued")
 	}
-	mended(t, l, approve, "refused", func() { c.Kubectl(t, "delete", "csr", "csr-stranger") })
-	mended(t, l, approve, "nodes", func() { node("master-1") })
-	mended(t, l, approve, "serving", func() { serve("master-2") })
-	mended(t, l, wait, "nodes", func() { node("master-0") })
-	mended(t, l, wait, "foreign", func() { c.Kubectl(t, "delete", "node", "stranger") })
-	mended(t, l, wait, "serving", func() { serve("master-2") })
+	fixed(t, l, approve, "refused", func() { c.Kubectl(t, "delete", "csr", "csr-stranger") })
+	fixed(t, l, approve, "nodes", func() { node("master-1") })
+	fixed(t, l, approve, "serving", func() { serve("master-2") })
+	fixed(t, l, wait, "nodes", func() { node("master-0") })
+	fixed(t, l, wait, "foreign", func() { c.Kubectl(t, "delete", "node", "stranger") })
+	fixed(t, l, wait, "serving", func() { serve("master-2") })
 
 	// The API server forgets requests; then the kubelet itself is asked.
 	c.Kubectl(t, "delete", "csr", "csr-serving-master-2")
 	l.serveKubelet(t, c, "master-2")
 	allGood(t, l, approve)
 	allGood(t, l, wait)
-	l.RunStage(t, approve).Want(t, 0, "master-2: Node master-2 at "+addressOf(t, l, "master-2")+", Ready, serving certificate at work")
+	l.RunStage(t, approve).Want(t, 0, "master-2: Node master-2 at "+addressOf(t, l, "master-2")+", Ready, serving certificate in use")
 
 	// A certificate was given to this name, and its Node is not there.
 	c.Kubectl(t, "delete", "node", "master-1")
@@ -186,9 +186,9 @@ func TestWorkersAreApprovedFromTheWorkstation(t *testing.T) {
 		t.Errorf("recorded %+v", records)
 	}
 
-	mended(t, w, s, "refused", func() { c.Kubectl(t, "delete", "csr", "csr-stranger") })
-	mended(t, w, s, "nodes", func() { c.Node(t, "worker-1", addressOf(t, node, "worker-1"), true) })
-	mended(t, w, s, "serving", func() {
+	fixed(t, w, s, "refused", func() { c.Kubectl(t, "delete", "csr", "csr-stranger") })
+	fixed(t, w, s, "nodes", func() { c.Node(t, "worker-1", addressOf(t, node, "worker-1"), true) })
+	fixed(t, w, s, "serving", func() {
 		node.mustSend(t, node.servingRequest(t, "csr-serving-worker-0", "worker-0", "worker-0", addressOf(t, node, "worker-0")))
 		w.RunStage(t, s).Want(t, 0, "csr-serving-worker-0: Approved,Issued")
 	})
@@ -249,7 +249,7 @@ func failsInItsOwnWords(t *testing.T, l *Lab, c *controlplane.ControlPlane, s *l
 		}
 		l.RunStage(t, s, "--verify").Want(t, 3, answer)
 	}
-	const noWaiting, noSign = "waiting does not mend that", "within 2 s"
+	const noWaiting, noSign = "waiting does not fix that", "within 2 s"
 	restore := c.ServeExpired(t, certificate)
 	fails("an expired certificate", "certificate has expired", noWaiting)
 	restore()
@@ -257,7 +257,7 @@ func failsInItsOwnWords(t *testing.T, l *Lab, c *controlplane.ControlPlane, s *l
 	fails("another CA", "certificate signed by unknown authority", noWaiting)
 	restore()
 	c.StopAPIServer(t)
-	fails("nobody listens", "refused", noSign, "--timeout=2")
+	fails("nothing listens", "refused", noSign, "--timeout=2")
 	restore = c.AnswerGarbage(t, "garbage\x1b[31m\n")
 	fails("garbage", "does not look like a TLS handshake", noSign, "--timeout=2")
 	restore()

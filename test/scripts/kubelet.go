@@ -73,7 +73,7 @@ func (k *Kubelet) is(which *bool) bool {
 	return *which
 }
 
-// list is the file with the names of the pods at work.
+// list is the file with the names of the running pods.
 func (k *Kubelet) list() string { return filepath.Join(k.lab.Env.Dir, "tmp", "pods") }
 
 func (k *Kubelet) has(path string) bool {
@@ -140,7 +140,7 @@ func (k *Kubelet) makeNamespaces(tb testing.TB) {
 	}
 }
 
-// tell writes the names of the pods at work, for crictl.
+// tell writes the names of the running pods, for crictl.
 func (k *Kubelet) tell(tb testing.TB, running map[string]bool) {
 	text := ""
 	for pod := range running {

@@ -150,7 +150,7 @@ func NewLab(tb testing.TB, env *podman.Env, options Options) *Lab {
 		l.Release = SharedRelease(tb, release)
 	}
 	if l.Place == "" {
-		l.Place = labs.Rehearsal
+		l.Place = labs.Local
 	}
 	if err := l.generate(options); err != nil {
 		tb.Fatal(err)
@@ -214,7 +214,7 @@ func withRelease(text string, r *standin.Release) (string, error) {
 }
 
 // Stages are those of the usual lab that have a script in the place and need no
-// cluster at work and no bootstrap.ign, in the order they run.
+// running cluster and no bootstrap.ign, in the order they run.
 func Stages(tb testing.TB, id string, place labs.Place) []*labs.Stage {
 	tb.Helper()
 	return stagesOf(tb, id, usualLab, place)
@@ -234,14 +234,14 @@ func stagesOf(tb testing.TB, id, from string, place labs.Place) []*labs.Stage {
 	return out
 }
 
-// needsCluster says whether a stage watches or changes a cluster at work. Such
+// needsCluster says whether a stage watches or changes a running cluster. Such
 // stages run in no good lab: each has tests of its own, with a stand-in for
 // what it asks.
 func needsCluster(s *labs.Stage) bool {
-	return slices.Contains([]string{"wait", "start", "patch", "check", "brake", "remove"}, s.Kind)
+	return slices.Contains([]string{"wait", "start", "patch", "check", "hold", "remove"}, s.Kind)
 }
 
-// clusterStage finds a stage that needs a cluster at work.
+// clusterStage finds a stage that needs a running cluster.
 func clusterStage(tb testing.TB, id, stage string) *labs.Stage {
 	tb.Helper()
 	s := planOf(tb, id, usualLab).Stage(stage)
@@ -318,8 +318,8 @@ func Good(tb testing.TB, account podman.Account, place labs.Place) *Lab {
 func makeGood(tb testing.TB, account podman.Account, place labs.Place, env *podman.Env) (*Lab, error) {
 	l := &Lab{Dir: filepath.Join(podman.SharedDir(tb, account), "mylab"), Env: env, Release: SharedRelease(tb, release), Place: place}
 	if place == labs.OnNode {
-		// The node's assets come from openshift-install; a rehearsal's do as well.
-		if err := l.takeAssets(Good(tb, account, labs.Rehearsal), bootstrapAssets...); err != nil {
+		// The node's assets come from openshift-install; a local run's do as well.
+		if err := l.takeAssets(Good(tb, account, labs.Local), bootstrapAssets...); err != nil {
 			return nil, err
 		}
 	}
@@ -342,7 +342,7 @@ func (l *Lab) Clone(tb testing.TB) *Lab {
 	return l.copyTo(tb, l.Env)
 }
 
-// Apart copies the lab, with a podman that nobody else uses.
+// Apart copies the lab, with a podman that no one else uses.
 func (l *Lab) Apart(tb testing.TB) *Lab {
 	tb.Helper()
 	return l.copyTo(tb, podman.New(tb, l.Env.Account, Registry(tb)))
@@ -382,13 +382,13 @@ func (l *Lab) Undo(tb testing.TB, s *labs.Stage) {
 	}
 }
 
-// unmark makes the stages not done that a repetition of this one spoils, and
+// unmark makes the stages not done that a repetition of this one invalidates, and
 // those that were made from them.
 func (l *Lab) unmark(tb testing.TB, s *labs.Stage) {
 	tb.Helper()
 	for _, inv := range s.Invalidates {
 		other := labs.Builtin().Stage(inv.Stage)
-		if inv.Never || other.Aside {
+		if inv.Never || other.Optional {
 			continue
 		}
 		for _, marker := range l.markers(other) {

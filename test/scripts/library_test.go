@@ -118,7 +118,7 @@ func TestOtherAnswersOfTheReleaseUnmarkWhatWasMadeWithThem(t *testing.T) {
 	fixture{Break: `edit '1s/$/x/' release-info/images
 sha256sum release-info/{digest,version,kubernetes-version,images} > release-info/sums`}.apply(t, l)
 	l.Must(t, "release-info.sh", "--force").Says(t, "run render-etcd.sh again", "run render-cco.sh again")
-	for _, s := range Stages(t, release, labs.Rehearsal) {
+	for _, s := range Stages(t, release, labs.Local) {
 		if rendersMarked(s, l) {
 			t.Errorf("%s is still marked as done", s.ID)
 		}
@@ -137,7 +137,7 @@ func TestTheSameAnswersUnmarkNothing(t *testing.T) {
 			}
 		}
 		l.Must(t, "release-info.sh", "--force")
-		for _, s := range Stages(t, release, labs.Rehearsal) {
+		for _, s := range Stages(t, release, labs.Local) {
 			if s.Kind == "render" && !rendersMarked(s, l) {
 				t.Errorf("first answers %v: %s is no longer marked as done", first, s.ID)
 			}

@@ -109,7 +109,7 @@ func withoutValues(script []byte) string {
 
 func TestScriptsStayReadable(t *testing.T) {
 	t.Parallel()
-	good := Good(t, podman.Ordinary(t), labs.Rehearsal)
+	good := Good(t, podman.Ordinary(t), labs.Local)
 	files, err := filepath.Glob(filepath.Join(good.Scripts(), "*.sh"))
 	if err != nil {
 		t.Fatal(err)

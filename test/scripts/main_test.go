@@ -24,11 +24,11 @@ func eachAccount(t *testing.T, test func(*testing.T, podman.Account)) {
 	}
 }
 
-// eachScript runs a test for every script of a rehearsal, on the good lab.
+// eachScript runs a test for every script of a local run, on the good lab.
 func eachScript(t *testing.T, test func(*testing.T, *Lab, *labs.Stage)) {
 	t.Parallel()
-	good := Good(t, podman.Ordinary(t), labs.Rehearsal)
-	for _, s := range Stages(t, release, labs.Rehearsal) {
+	good := Good(t, podman.Ordinary(t), labs.Local)
+	for _, s := range Stages(t, release, labs.Local) {
 		t.Run(s.ID, func(t *testing.T) {
 			t.Parallel()
 			test(t, good, s)
@@ -40,10 +40,10 @@ func eachScript(t *testing.T, test func(*testing.T, *Lab, *labs.Stage)) {
 	})
 }
 
-// stage finds a stage of a rehearsal.
+// stage finds a stage of a local run.
 func stage(t *testing.T, id string) *labs.Stage {
 	t.Helper()
-	for _, s := range Stages(t, release, labs.Rehearsal) {
+	for _, s := range Stages(t, release, labs.Local) {
 		if s.ID == id {
 			return s
 		}

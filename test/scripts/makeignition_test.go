@@ -18,7 +18,7 @@ import (
 	"bootlab/test/standin"
 )
 
-// someRelease is a release image that nobody asks for.
+// someRelease is a release image that is never asked for.
 const someRelease = "quay.io/example/release@sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
 // ignitionLab gives a workstation with what release-info.sh and get-tools.sh
@@ -108,7 +108,7 @@ func TestIgnitionConfigsAreMadeAndMerged(t *testing.T) {
 	}
 }
 
-// noGroupCanRead: nobody but the owner can read anything below.
+// noGroupCanRead: only the owner can read anything below.
 func (l *Lab) noGroupCanRead(t *testing.T, dirs ...string) {
 	t.Helper()
 	for _, dir := range dirs {
@@ -286,7 +286,7 @@ func TestWhatTheInstallerDoesWronglyIsSeen(t *testing.T) {
 		l.installer(t, "expired")
 		l.Run(t, "make-ignition.sh").Want(t, 3, "ends first, in")
 		l.installer(t, "")
-		// The keys may be those of a cluster at work: nothing goes without a word.
+		// The keys may be those of a running cluster: nothing goes without a word.
 		l.Run(t, "make-ignition.sh").Want(t, 1, "the certificates of install/ have run out", "all is well if a cluster runs")
 		l.Must(t, "make-ignition.sh", "--force")
 		allGood(t, l, ignitionStage(t))

@@ -13,7 +13,7 @@ import (
 	"bootlab/test/standin"
 )
 
-// nowhere is a registry that nobody runs: nothing listens on that port.
+// nowhere is a registry that does not run: nothing listens on that port.
 const nowhere = "127.0.0.1:1"
 
 // labFrom gives a lab of a release on a registry, with keys of its own; the
@@ -41,7 +41,7 @@ func TestImagesAreHadFromAMirror(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
 		reg := registry.StartTLS(t, nowhere)
 		l := labFrom(t, account, reg, mirrorKeys(reg)+caKey)
-		if err := l.takeAssets(Good(t, account, labs.Rehearsal), bootstrapAssets...); err != nil {
+		if err := l.takeAssets(Good(t, account, labs.Local), bootstrapAssets...); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []string{"release-info", "render-etcd"} {
@@ -82,7 +82,7 @@ func TestOnesOwnRegistriesConfStays(t *testing.T) {
 	}
 }
 
-func TestARegistryOfAnotherCAIsBelievedOnlyWithIt(t *testing.T) {
+func TestARegistryOfAnotherCAIsTrustedOnlyWithIt(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
 		reg := registry.StartTLS(t, "")
 		l := labFrom(t, account, reg, "")

@@ -43,37 +43,37 @@ var mistakes = map[string]mistake{
 	"config: no tls":                         {stage: "render-config", failure: "no-tls", byHand: true, damage: "rm --recursive tls", status: 255},
 	"config: a contradiction": {stage: "render-config", failure: "contradiction", damage: `
 		sed 's/^  baseDomain: .*/  baseDomain: elsewhere.test/' manifests/cluster-dns-02-config.yml > manifests/zz-dns.yml`},
-	"config: no FeatureGate":                   {stage: "render-config", failure: "no-feature-gate", release: "4.14", byHand: true, damage: "rm manifests/99_feature-gate.yaml", status: 255},
-	"cvo: no FeatureGate":                      {stage: "render-cvo", failure: "absent-file", byHand: true, damage: "rm manifests/99_feature-gate.yaml", status: 2},
-	"cvo: no release image":                    {stage: "render-cvo", failure: "no-release-image", byHand: true, options: []string{"--tmpfs=/release-manifests:notmpcopyup"}, status: 255},
-	"etcd: no image":                           {stage: "render-etcd", failure: "no-etcd-image", byHand: true, swap: "--etcd-image=", status: 255},
-	"etcd: no install-config":                  {stage: "render-etcd", failure: "no-cluster-config", byHand: true, damage: "rm manifests/cluster-config.yaml", status: 255},
-	"etcd: no machineNetwork":                  {stage: "render-etcd", failure: "no-machine-network", damage: withInstallConfig("  machineNetwork:\n  - cidr: 192.168.126.0/24\n", "")},
-	"etcd: a reserved machineNetwork":          {stage: "render-etcd", failure: "reserved-network", damage: withInstallConfig("192.168.126.0", "192.0.2.0")},
-	"etcd: no controlPlane":                    {stage: "render-etcd", failure: "no-control-plane", damage: withInstallConfig("controlPlane:\n  name: master\n  replicas: 3\n", "")},
-	"etcd: no platformStatus":                  {stage: "render-etcd", failure: "no-platform-status", damage: "edit '/^  platformStatus:/,$d' manifests/cluster-infrastructure-02-config.yml"},
-	"etcd: a flag of another release":          {stage: "render-etcd", failure: "old-flag", byHand: true, add: "--etcd-ca=x", status: 1},
-	"etcd: no templates":                       {stage: "render-etcd", failure: "wrong-image", byHand: true, options: faultOption("no-templates"), status: 255},
-	"ingress: a path before the entrypoint":    {stage: "render-ingress", failure: "path-before-entrypoint", byHand: true, front: "/usr/bin/ingress-operator", status: 1},
-	"ingress: no output directory":             {stage: "render-ingress", failure: "no-output-dir", byHand: true, drop: "--output-dir", status: 1},
-	"node-tuning: no pool":                     {stage: "render-node-tuning", failure: "no-pool", damage: profileFor("nowhere")},
-	"node-tuning: two pools":                   {stage: "render-node-tuning", failure: "two-pools", damage: profileFor("node-role.kubernetes.io/master") + secondPool},
-	"kube-apiserver: no status":                {stage: "render-kube-apiserver", failure: "no-status", damage: otherGates},
-	"kube-apiserver: no Kubernetes version":    {stage: "render-kube-apiserver", failure: "no-kubernetes-version", byHand: true, drop: "--operand-kubernetes-version", status: 255},
-	"kube-apiserver: the version with a v":     {stage: "render-kube-apiserver", failure: "version-with-v", damage: "echo v1.34 > release-info/kubernetes-version"},
-	"kube-apiserver: no manifests":             {stage: "render-kube-apiserver", failure: "no-rendered-manifests", byHand: true, drop: "--rendered-manifest-files", status: 255},
-	"kube-apiserver: a contradiction":          {stage: "render-kube-apiserver", failure: "contradiction", damage: otherScheduler},
-	"kube-apiserver: a CA that is not PEM":     {stage: "render-kube-apiserver", failure: "not-pem", damage: "echo nonsense > tls/aggregator-signer.crt"},
-	"kube-apiserver: half a key":               {stage: "render-kube-apiserver", failure: "half-a-key", damage: "rm tls/bound-service-account-signing-key.pub"},
-	"kcm: no kubeconfig":                       {stage: "render-kcm", failure: "no-kubeconfig", byHand: true, damage: "rm auth/kubeconfig", status: 255},
-	"kcm: no second configuration":             {stage: "render-kcm", failure: "no-cpc-config", byHand: true, drop: "--cpc-config-output-file", status: 255},
-	"kcm: no status":                           {stage: "render-kcm", failure: "no-status", damage: otherGates},
-	"kcm: a contradiction":                     {stage: "render-kcm", failure: "contradiction", damage: otherScheduler},
-	"scheduler: no kubeconfig":                 {stage: "render-scheduler", failure: "no-kubeconfig", byHand: true, damage: "rm auth/kubeconfig", status: 255},
-	"scheduler: a directory that nobody makes": {stage: "render-scheduler", failure: "config-directory", byHand: true, swap: "--config-output-file=/assets/nowhere/config", status: 255},
-	"scheduler: no templates":                  {stage: "render-scheduler", failure: "wrong-image", byHand: true, options: faultOption("no-templates"), status: 2},
-	"mco: no DNS":                              {stage: "render-mco", failure: "missing-file", release: "main", byHand: true, damage: "rm manifests/cluster-dns-02-config.yml", status: 255},
-	"mco: no DNS, older":                       {stage: "render-mco", failure: "missing-file-older", byHand: true, damage: "rm manifests/cluster-dns-02-config.yml", status: 255},
+	"config: no FeatureGate":                    {stage: "render-config", failure: "no-feature-gate", release: "4.14", byHand: true, damage: "rm manifests/99_feature-gate.yaml", status: 255},
+	"cvo: no FeatureGate":                       {stage: "render-cvo", failure: "absent-file", byHand: true, damage: "rm manifests/99_feature-gate.yaml", status: 2},
+	"cvo: no release image":                     {stage: "render-cvo", failure: "no-release-image", byHand: true, options: []string{"--tmpfs=/release-manifests:notmpcopyup"}, status: 255},
+	"etcd: no image":                            {stage: "render-etcd", failure: "no-etcd-image", byHand: true, swap: "--etcd-image=", status: 255},
+	"etcd: no install-config":                   {stage: "render-etcd", failure: "no-cluster-config", byHand: true, damage: "rm manifests/cluster-config.yaml", status: 255},
+	"etcd: no machineNetwork":                   {stage: "render-etcd", failure: "no-machine-network", damage: withInstallConfig("  machineNetwork:\n  - cidr: 192.168.126.0/24\n", "")},
+	"etcd: a reserved machineNetwork":           {stage: "render-etcd", failure: "reserved-network", damage: withInstallConfig("192.168.126.0", "192.0.2.0")},
+	"etcd: no controlPlane":                     {stage: "render-etcd", failure: "no-control-plane", damage: withInstallConfig("controlPlane:\n  name: master\n  replicas: 3\n", "")},
+	"etcd: no platformStatus":                   {stage: "render-etcd", failure: "no-platform-status", damage: "edit '/^  platformStatus:/,$d' manifests/cluster-infrastructure-02-config.yml"},
+	"etcd: a flag of another release":           {stage: "render-etcd", failure: "old-flag", byHand: true, add: "--etcd-ca=x", status: 1},
+	"etcd: no templates":                        {stage: "render-etcd", failure: "wrong-image", byHand: true, options: faultOption("no-templates"), status: 255},
+	"ingress: a path before the entrypoint":     {stage: "render-ingress", failure: "path-before-entrypoint", byHand: true, front: "/usr/bin/ingress-operator", status: 1},
+	"ingress: no output directory":              {stage: "render-ingress", failure: "no-output-dir", byHand: true, drop: "--output-dir", status: 1},
+	"node-tuning: no pool":                      {stage: "render-node-tuning", failure: "no-pool", damage: profileFor("nowhere")},
+	"node-tuning: two pools":                    {stage: "render-node-tuning", failure: "two-pools", damage: profileFor("node-role.kubernetes.io/master") + secondPool},
+	"kube-apiserver: no status":                 {stage: "render-kube-apiserver", failure: "no-status", damage: otherGates},
+	"kube-apiserver: no Kubernetes version":     {stage: "render-kube-apiserver", failure: "no-kubernetes-version", byHand: true, drop: "--operand-kubernetes-version", status: 255},
+	"kube-apiserver: the version with a v":      {stage: "render-kube-apiserver", failure: "version-with-v", damage: "echo v1.34 > release-info/kubernetes-version"},
+	"kube-apiserver: no manifests":              {stage: "render-kube-apiserver", failure: "no-rendered-manifests", byHand: true, drop: "--rendered-manifest-files", status: 255},
+	"kube-apiserver: a contradiction":           {stage: "render-kube-apiserver", failure: "contradiction", damage: otherScheduler},
+	"kube-apiserver: a CA that is not PEM":      {stage: "render-kube-apiserver", failure: "not-pem", damage: "echo nonsense > tls/aggregator-signer.crt"},
+	"kube-apiserver: half a key":                {stage: "render-kube-apiserver", failure: "half-a-key", damage: "rm tls/bound-service-account-signing-key.pub"},
+	"kcm: no kubeconfig":                        {stage: "render-kcm", failure: "no-kubeconfig", byHand: true, damage: "rm auth/kubeconfig", status: 255},
+	"kcm: no second configuration":              {stage: "render-kcm", failure: "no-cpc-config", byHand: true, drop: "--cpc-config-output-file", status: 255},
+	"kcm: no status":                            {stage: "render-kcm", failure: "no-status", damage: otherGates},
+	"kcm: a contradiction":                      {stage: "render-kcm", failure: "contradiction", damage: otherScheduler},
+	"scheduler: no kubeconfig":                  {stage: "render-scheduler", failure: "no-kubeconfig", byHand: true, damage: "rm auth/kubeconfig", status: 255},
+	"scheduler: a directory that nothing makes": {stage: "render-scheduler", failure: "config-directory", byHand: true, swap: "--config-output-file=/assets/nowhere/config", status: 255},
+	"scheduler: no templates":                   {stage: "render-scheduler", failure: "wrong-image", byHand: true, options: faultOption("no-templates"), status: 2},
+	"mco: no DNS":                               {stage: "render-mco", failure: "missing-file", release: "main", byHand: true, damage: "rm manifests/cluster-dns-02-config.yml", status: 255},
+	"mco: no DNS, older":                        {stage: "render-mco", failure: "missing-file-older", byHand: true, damage: "rm manifests/cluster-dns-02-config.yml", status: 255},
 	"mco: no haproxy-router": {stage: "render-mco", failure: "missing-image", byHand: true, damage: `
 		jq 'del(.spec.tags[] | select(.name == "haproxy-router"))' image-references > new
 		mv new image-references`, status: 255},
@@ -134,7 +134,7 @@ END
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	// No other podman: containers of one stage have one name.
-	base := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	base := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	for _, name := range slices.Sorted(maps.Keys(mistakes)) {
 		m := mistakes[name]
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func (m mistake) explained(t *testing.T, l *Lab, s *labs.Stage) {
 	for _, f := range s.Failures {
 		if f.ID == m.failure {
 			found = true
-			r.Want(t, 1, "cause: "+f.Cause, "hint: "+f.Mend)
+			r.Want(t, 1, "cause: "+f.Cause, "hint: "+f.Fix)
 		} else if strings.Contains(r.All, f.Cause) {
 			t.Errorf("explained as %s:\n%s", f.ID, r.All)
 		}
@@ -217,7 +217,7 @@ func TestEveryFailureIsProvoked(t *testing.T) {
 	t.Parallel()
 	left := maps.Clone(notProvoked)
 	for _, s := range labs.Builtin().Stages {
-		if s.Run == nil || !HasTemplate(s) || !s.In(labs.Rehearsal) {
+		if s.Run == nil || !HasTemplate(s) || !s.In(labs.Local) {
 			continue
 		}
 		for _, f := range s.Failures {

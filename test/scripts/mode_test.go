@@ -54,7 +54,7 @@ func TestDryRunOnAFreshLabMakesNothing(t *testing.T) {
 	t.Parallel()
 	l, reg := pulling(t)
 	before := l.Snapshot(t)
-	for _, s := range Stages(t, release, labs.Rehearsal) {
+	for _, s := range Stages(t, release, labs.Local) {
 		l.Must(t, s.ScriptName(), "--dry-run")
 	}
 	before.Same(t, l.Snapshot(t))
@@ -148,7 +148,7 @@ func TestTheEndOfInputStopsAStepByStepRun(t *testing.T) {
 func TestVerifyOnAFreshLabFailsInOrder(t *testing.T) {
 	t.Parallel()
 	l := NewLab(t, podman.New(t, podman.Ordinary(t), Registry(t)), Options{})
-	for _, s := range Stages(t, release, labs.Rehearsal) {
+	for _, s := range Stages(t, release, labs.Local) {
 		r := l.Run(t, s.ScriptName(), "--verify")
 		r.Want(t, 3)
 		if _, err := ParseTAP(r.Out); err != nil && !strings.Contains(r.Out, "Bail out!") {

@@ -102,7 +102,7 @@ func TestEtcdIsNotRenderedAgainOnceTheAPIRan(t *testing.T) {
 
 func TestRenderingEtcdAgainUnmarksTheAPIServer(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	marker := l.Asset("kube-apiserver-bootstrap.done")
 	if err := os.WriteFile(marker, nil, 0o644); err != nil {
 		t.Fatal(err)

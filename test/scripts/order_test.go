@@ -16,16 +16,16 @@ import (
 	"bootlab/test/podman"
 )
 
-// spoilt are the stages of a finished chain that a repetition of this one
-// spoils, and what those were used for in turn.
-func spoilt(t *testing.T, l *Lab, s *labs.Stage) []*labs.Stage {
+// invalidated are the stages of a finished chain that a repetition of this one
+// invalidates, and what those were used for in turn.
+func invalidated(t *testing.T, l *Lab, s *labs.Stage) []*labs.Stage {
 	t.Helper()
 	names := map[string]bool{}
 	var follow func(*labs.Stage)
 	follow = func(s *labs.Stage) {
 		for _, inv := range s.Invalidates {
 			other := labs.Builtin().Stage(inv.Stage)
-			if !inv.Never && !names[inv.Stage] && !other.Aside {
+			if !inv.Never && !names[inv.Stage] && !other.Optional {
 				names[inv.Stage] = true
 				follow(other)
 			}
@@ -41,41 +41,41 @@ func spoilt(t *testing.T, l *Lab, s *labs.Stage) []*labs.Stage {
 	return out
 }
 
-// spoiling and harmless are the stages of the chain that spoil others when they
+// invalidating and harmless are the stages of the chain that invalidate others when they
 // are repeated, and those that do not.
-func spoiling(t *testing.T) (spoiling, harmless []*labs.Stage) {
+func invalidating(t *testing.T) (invalidating, harmless []*labs.Stage) {
 	t.Helper()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal)
-	for _, s := range chainStages(t, release, labs.Rehearsal) {
-		if len(spoilt(t, l, s)) > 0 {
-			spoiling = append(spoiling, s)
+	l := Good(t, podman.Ordinary(t), labs.Local)
+	for _, s := range chainStages(t, release, labs.Local) {
+		if len(invalidated(t, l, s)) > 0 {
+			invalidating = append(invalidating, s)
 		} else {
 			harmless = append(harmless, s)
 		}
 	}
-	if len(spoiling) < 4 || len(harmless) < 4 {
-		t.Fatalf("spoiling are %v, harmless %v", ids(spoiling), ids(harmless))
+	if len(invalidating) < 4 || len(harmless) < 4 {
+		t.Fatalf("invalidating are %v, harmless %v", ids(invalidating), ids(harmless))
 	}
-	return spoiling, harmless
+	return invalidating, harmless
 }
 
-var spoiltLine = regexp.MustCompile(`(?m)^==> what (\S+)\.sh made is spoilt by doing (\S+) again: .+`)
+var invalidatedLine = regexp.MustCompile(`(?m)^==> what (\S+)\.sh made is invalidated by doing (\S+) again: .+`)
 
-// saidSpoilt are the stages that a script says it spoils.
-func saidSpoilt(r Result) map[string]bool {
+// saidInvalidated are the stages that a script says it invalidates.
+func saidInvalidated(r Result) map[string]bool {
 	names := map[string]bool{}
-	for _, m := range spoiltLine.FindAllStringSubmatch(r.All, -1) {
+	for _, m := range invalidatedLine.FindAllStringSubmatch(r.All, -1) {
 		names[m[1]] = true
 	}
 	return names
 }
 
-func TestRepeatingAStageThatSpoilsOthersIsRefused(t *testing.T) {
+func TestRepeatingAStageThatInvalidatesOthersIsRefused(t *testing.T) {
 	t.Parallel()
-	stages, _ := spoiling(t)
+	stages, _ := invalidating(t)
 	for _, s := range stages {
 		if s.ID == "make-pki" {
-			continue // it mends without a repetition, see below
+			continue // it fixes without a repetition, see below
 		}
 		t.Run(s.ID, func(t *testing.T) {
 			t.Parallel()
@@ -87,10 +87,10 @@ func TestRepeatingAStageThatSpoilsOthersIsRefused(t *testing.T) {
 			}
 			before := l.Snapshot(t).Without("/var/log/")
 			r := l.Run(t, s.ScriptName())
-			r.Want(t, 1, "repeating "+s.ID+" spoils", s.ScriptName()+" --force")
+			r.Want(t, 1, "repeating "+s.ID+" invalidates", s.ScriptName()+" --force")
 			before.Same(t, l.Snapshot(t).Without("/var/log/"))
-			if got, want := lines(saidSpoilt(r)), lines(setOf(ids(spoilt(t, l, s)))); got != want {
-				t.Errorf("said to be spoilt are\n%s\nnot\n%s", got, want)
+			if got, want := lines(saidInvalidated(r)), lines(setOf(ids(invalidated(t, l, s)))); got != want {
+				t.Errorf("said to be invalidated are\n%s\nnot\n%s", got, want)
 			}
 			// So the chain stops there, and says what to do.
 			l.Run(t, chain, "--from="+s.ID).Want(t, 1, s.ScriptName()+" ended with status 1", "--force")
@@ -106,11 +106,11 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// TestAKeyMadeAnewUnmarksWhatWasMadeOfIt: make-pki.sh keeps what is there, so
+// TestARegeneratedKeyUnmarksWhatWasMadeOfIt: make-pki.sh keeps what is there, so
 // without --force it makes what is missing, and the chain goes on from there.
-func TestAKeyMadeAnewUnmarksWhatWasMadeOfIt(t *testing.T) {
+func TestARegeneratedKeyUnmarksWhatWasMadeOfIt(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	if err := os.Remove(l.Asset("tls/kubelet-signer.key")); err != nil {
 		t.Fatal(err)
 	}
@@ -124,17 +124,17 @@ func TestAKeyMadeAnewUnmarksWhatWasMadeOfIt(t *testing.T) {
 	l.Must(t, chain)
 }
 
-// TestAfterAForcedRepetitionTheChainMendsTheRest repeats the stages from the
-// last to the first, so that each has a whole chain to spoil.
-func TestAfterAForcedRepetitionTheChainMendsTheRest(t *testing.T) {
+// TestAfterAForcedRepetitionTheChainFixesTheRest repeats the stages from the
+// last to the first, so that each has a whole chain to invalidate.
+func TestAfterAForcedRepetitionTheChainFixesTheRest(t *testing.T) {
 	t.Parallel()
-	stages, _ := spoiling(t)
+	stages, _ := invalidating(t)
 	slices.Reverse(stages)
 	l := repeatedMCO(t)
 	kinds := l.Kinds(t)
 	for _, s := range stages {
 		l.Must(t, s.ScriptName(), "--force")
-		for _, other := range spoilt(t, l, s) {
+		for _, other := range invalidated(t, l, s) {
 			for _, marker := range l.markers(other) {
 				if _, err := os.Stat(marker); err == nil {
 					t.Errorf("%s leaves %s marked as done", s.ID, other.ID)
@@ -155,21 +155,21 @@ func TestAfterAForcedRepetitionTheChainMendsTheRest(t *testing.T) {
 // and those of the stage behind it.
 func repeatedMCO(t *testing.T) *Lab {
 	t.Helper()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	l.Must(t, "render-mco.sh", "--force")
 	return l
 }
 
 func TestAHarmlessStageCanBeRepeatedAtAnyTime(t *testing.T) {
 	t.Parallel()
-	_, stages := spoiling(t)
+	_, stages := invalidating(t)
 	slices.Reverse(stages)
 	l := repeatedMCO(t)
 	bytes := func() Tree { return l.Snapshot(t).withoutTimes().Without(append(aboutOthers, "/var/log/")...) }
 	before := bytes()
 	for _, s := range stages {
-		if r := l.Must(t, s.ScriptName(), "--force"); len(saidSpoilt(r)) > 0 {
-			t.Errorf("%s says that it spoils something:\n%s", s.ID, r.All)
+		if r := l.Must(t, s.ScriptName(), "--force"); len(saidInvalidated(r)) > 0 {
+			t.Errorf("%s says that it invalidates something:\n%s", s.ID, r.All)
 		}
 		before.Same(t, bytes())
 		if t.Failed() {
@@ -183,7 +183,7 @@ func TestAHarmlessStageCanBeRepeatedAtAnyTime(t *testing.T) {
 // the script shows, and copies what comes out.
 func TestEtcdRenderedByHandBehindOurBackIsSeen(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	s := stage(t, "render-kube-apiserver")
 	allGood(t, l, s)
 	shown := commands(l.Must(t, "render-etcd.sh", "--dry-run", "--force").Out)
@@ -196,7 +196,7 @@ func TestEtcdRenderedByHandBehindOurBackIsSeen(t *testing.T) {
 		t.Errorf("failed are %v", failed)
 	}
 	// etcd's own pod still has the certificates of before.
-	l.Run(t, chain, "--from=render-etcd").Want(t, 1, "what render-kube-apiserver.sh made is spoilt")
+	l.Run(t, chain, "--from=render-etcd").Want(t, 1, "what render-kube-apiserver.sh made is invalidated")
 	l.Must(t, "render-etcd.sh", "--force")
 	l.Must(t, chain, "--from=render-etcd")
 	allGood(t, l, s)
@@ -235,14 +235,14 @@ func TestTwoManifestsThatContradictEachOtherAreSeenAfterTheChain(t *testing.T) {
 			}
 		}
 		if s.ID == "render-cco" && s.OK {
-			t.Error("nobody sees it")
+			t.Error("no check sees it")
 		}
 	}
 }
 
 func TestTwoManifestsThatContradictEachOtherStopTheRenders(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	l.contradict(t)
 	for _, id := range []string{"render-config", "render-kube-apiserver", "render-kcm"} {
 		s := stage(t, id)
@@ -251,7 +251,7 @@ func TestTwoManifestsThatContradictEachOtherStopTheRenders(t *testing.T) {
 			t.Fatalf("%s does not know the failure", id)
 		}
 		l.Run(t, s.ScriptName(), "--force").Want(t, 1,
-			s.Failures[at].Message, "manifests/zz-dns.yml", "cause: "+s.Failures[at].Cause, "hint: "+s.Failures[at].Mend)
+			s.Failures[at].Message, "manifests/zz-dns.yml", "cause: "+s.Failures[at].Cause, "hint: "+s.Failures[at].Fix)
 	}
 }
 
@@ -308,7 +308,7 @@ func TestCertificatesThatEndTooSoonAreSeen(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+			l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 			s := stage(t, id)
 			l.expiring(t, c.name, c.signer)
 			l.Env.Own(t, l.Dir)
@@ -341,7 +341,7 @@ func TestAWorkDirectoryOfSomebodyElseIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := l.Snapshot(t)
-	for _, s := range chainStages(t, release, labs.Rehearsal) {
+	for _, s := range chainStages(t, release, labs.Local) {
 		l.Run(t, s.ScriptName(), "--force").Want(t, 4, work+" cannot be closed to others")
 	}
 	before.Same(t, l.Snapshot(t))

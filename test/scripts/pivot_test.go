@@ -256,7 +256,7 @@ func eachMode(t *testing.T, l *Lab, s *labs.Stage) {
 }
 
 // hopeless is every way in which a script meets no answer from the API: each has
-// its own message, and the script its end. It begins anew each time.
+// its own message, and the script its end. It starts over each time.
 func hopeless(t *testing.T, l *Lab, s *labs.Stage, certificate string, begin func(*testing.T)) {
 	t.Helper()
 	c := l.ControlPlane
@@ -270,12 +270,12 @@ func hopeless(t *testing.T, l *Lab, s *labs.Stage, certificate string, begin fun
 	name := map[string]string{controlplane.ForAPI: "api", controlplane.ForAPIInt: "api-int"}[certificate]
 	address := strings.TrimSpace(readFile(t, filepath.Join(c.Dir, "names", name)))
 	for what, way := range map[string]struct {
-		spoil func(*testing.T) (restore func())
-		says  []string
+		damage func(*testing.T) (restore func())
+		says   []string
 	}{
 		"expired certificate": {func(t *testing.T) func() { return c.ServeExpired(t, certificate) }, []string{"certificate has expired", cause("oc-expired")}},
 		"another CA":          {func(t *testing.T) func() { return c.ServeStranger(t, certificate) }, []string{"certificate signed by unknown authority", cause("oc-unknown-ca")}},
-		"nobody listens":      {func(t *testing.T) func() { c.StopAPIServer(t); return func() { c.StartAPIServer(t) } }, []string{"was refused", cause("oc-refused")}},
+		"nothing listens":     {func(t *testing.T) func() { c.StopAPIServer(t); return func() { c.StartAPIServer(t) } }, []string{"was refused", cause("oc-refused")}},
 		"garbage": {func(t *testing.T) func() {
 			c.StopAPIServer(t)
 			stop := c.AnswerGarbage(t, "\x1b[31mHTTP/1.1 200 nonsense\r\n\r\n\x07")
@@ -288,7 +288,7 @@ func hopeless(t *testing.T, l *Lab, s *labs.Stage, certificate string, begin fun
 	} {
 		t.Run(what, func(t *testing.T) {
 			begin(t)
-			restore := way.spoil(t)
+			restore := way.damage(t)
 			r := l.RunStage(t, s, "--timeout=3")
 			restore()
 			r.Want(t, 1, way.says...)

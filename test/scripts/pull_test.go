@@ -49,7 +49,7 @@ func TestAFailedPullIsToldAndRepeatedLater(t *testing.T) {
 			if Last(l.Records(t), "release-info") != "failure" {
 				t.Error("no failure is recorded")
 			}
-			reg.Mend()
+			reg.Fix()
 			l.Must(t, "release-info.sh")
 			allGood(t, l, stage(t, "release-info"))
 		})
@@ -79,7 +79,7 @@ func TestAnImageIsPulledOnce(t *testing.T) {
 	if after := reg.Pulls(l.Release.ReleaseRepository); before == 0 || after != before {
 		t.Errorf("%d pulls, then %d", before, after)
 	}
-	if err := l.takeAssets(Good(t, l.Env.Account, labs.Rehearsal), bootstrapAssets...); err != nil {
+	if err := l.takeAssets(Good(t, l.Env.Account, labs.Local), bootstrapAssets...); err != nil {
 		t.Fatal(err)
 	}
 	l.Must(t, "render-etcd.sh")

@@ -13,7 +13,7 @@ import (
 )
 
 // What the scripts' own functions write, bootlab timeline reads: also behind a
-// torn file, which they put aside.
+// torn file, which they set aside.
 func TestWhatScriptsRecordIsRead(t *testing.T) {
 	s := newScriptAlone(t, labs.OnNode, "render-etcd.sh", nil)
 	write := func(text string) {

@@ -304,10 +304,10 @@ func TestTheBootstrapNodeIsRemoved(t *testing.T) {
 	t.Run("too early", func(t *testing.T) {
 		begin(t)
 		c.Kubectl(t, "delete", "configmap", "bootstrap", "--namespace=kube-system")
-		w.RunStage(t, s).Want(t, 1, `configmaps "bootstrap" not found`, "nobody has said that the bootstrap is complete", "cause: Nobody has said yet")
+		w.RunStage(t, s).Want(t, 1, `configmaps "bootstrap" not found`, "nothing says that the bootstrap is complete", "cause: Nothing has said yet")
 		untouched(t)
 		c.Kubectl(t, "create", "configmap", "bootstrap", "--namespace=kube-system", "--from-literal=status=progressing")
-		w.RunStage(t, s).Want(t, 1, "has status progressing", "nobody has said that the bootstrap is complete")
+		w.RunStage(t, s).Want(t, 1, "has status progressing", "nothing says that the bootstrap is complete")
 		untouched(t)
 		c.Kubectl(t, "patch", "configmap", "bootstrap", "--namespace=kube-system", `--patch={"data":{"status":"complete"}}`)
 		c.SetStatus(t, etcdObject, map[string]any{"conditions": []any{}})
@@ -495,7 +495,7 @@ func forgetful(t *testing.T) *scriptAlone {
 }
 
 // TestNoFileOfTheBootstrapStaysUnseen: its files hold every key of the cluster,
-// and once the domain is gone nobody says whose they are.
+// and once the domain is gone nothing says whose they are.
 func TestNoFileOfTheBootstrapStaysUnseen(t *testing.T) {
 	t.Parallel()
 	files := func(s *scriptAlone) []string {

@@ -48,19 +48,19 @@ func (l *Lab) list(t *testing.T, args ...string) (names []string, seconds map[st
 // freshLab has generated files and nothing else, and borrows a podman.
 func freshLab(t *testing.T, id string) *Lab {
 	t.Helper()
-	return NewLab(t, Good(t, podman.Ordinary(t), labs.Rehearsal).Env, Options{Release: SharedRelease(t, id)})
+	return NewLab(t, Good(t, podman.Ordinary(t), labs.Local).Env, Options{Release: SharedRelease(t, id)})
 }
 
 func goodClone(t *testing.T) *Lab {
 	t.Helper()
-	return Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	return Good(t, podman.Ordinary(t), labs.Local).Clone(t)
 }
 
 func TestTheListIsTheChainInItsOrder(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"4.14", "4.16", release} {
 		l := freshLab(t, id)
-		want := chainStages(t, id, labs.Rehearsal)
+		want := chainStages(t, id, labs.Local)
 		names, seconds := l.list(t)
 		if !slices.Equal(names, ids(want)) {
 			t.Errorf("%s: %v, not %v", id, names, ids(want))
@@ -120,7 +120,7 @@ func TestTheListTellsHowLongThisHostTook(t *testing.T) {
 func TestAPartOfTheChainIsChosenByName(t *testing.T) {
 	t.Parallel()
 	l := freshLab(t, release)
-	all := ids(chainStages(t, release, labs.Rehearsal))
+	all := ids(chainStages(t, release, labs.Local))
 	at := func(id string) int { return slices.Index(all, id) }
 	for name, c := range map[string]struct {
 		args        []string
@@ -143,7 +143,7 @@ func TestAPartOfTheChainIsChosenByName(t *testing.T) {
 func TestAWrongChoiceIsWrongUsage(t *testing.T) {
 	t.Parallel()
 	l := freshLab(t, release)
-	order := strings.Join(ids(chainStages(t, release, labs.Rehearsal)), " ")
+	order := strings.Join(ids(chainStages(t, release, labs.Local)), " ")
 	before := l.Snapshot(t)
 	for name, c := range map[string]struct {
 		args []string
@@ -175,7 +175,7 @@ func TestTheChainExplainsEveryStage(t *testing.T) {
 	t.Parallel()
 	l := freshLab(t, release)
 	said := words(l.Must(t, chain, "--explain").Out)
-	for _, s := range chainStages(t, release, labs.Rehearsal) {
+	for _, s := range chainStages(t, release, labs.Local) {
 		if !strings.Contains(said, words(s.Why)) {
 			t.Errorf("nothing explains %s", s.ID)
 		}
@@ -289,7 +289,7 @@ func TestASecondRunOfTheChainOnlyChecks(t *testing.T) {
 	before := l.Snapshot(t)
 	r := l.Must(t, chain)
 	before.Same(t, l.Snapshot(t))
-	stages := chainStages(t, release, labs.Rehearsal)
+	stages := chainStages(t, release, labs.Local)
 	if n := strings.Count(r.All, "is done already"); n != len(stages) {
 		t.Errorf("%d of %d stages were done already:\n%s", n, len(stages), r.All)
 	}
@@ -325,9 +325,9 @@ func tellsProgress(t *testing.T, r Result, stages []*labs.Stage, seconds, counte
 
 func TestForceRepeatsTheWholeChain(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	began := map[string]time.Time{}
-	for _, s := range chainStages(t, release, labs.Rehearsal) {
+	for _, s := range chainStages(t, release, labs.Local) {
 		info, err := os.Stat(l.markers(s)[0])
 		if err != nil {
 			t.Fatal(err)
@@ -336,8 +336,8 @@ func TestForceRepeatsTheWholeChain(t *testing.T) {
 	}
 	_, seconds := l.list(t)
 	r := l.Must(t, chain, "--force")
-	tellsProgress(t, r, chainStages(t, release, labs.Rehearsal), seconds, seconds)
-	for _, s := range chainStages(t, release, labs.Rehearsal) {
+	tellsProgress(t, r, chainStages(t, release, labs.Local), seconds, seconds)
+	for _, s := range chainStages(t, release, labs.Local) {
 		info, err := os.Stat(l.markers(s)[0])
 		if err != nil || !info.ModTime().After(began[s.ID]) {
 			t.Errorf("%s was not repeated: %v", s.ID, err)
@@ -351,7 +351,7 @@ func TestForceRepeatsTheWholeChain(t *testing.T) {
 
 func TestAStageThatFailsStopsTheChainAndTheSameCallGoesOn(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	for _, id := range []string{"render-api", "render-scheduler", "render-ingress"} {
 		l.Undo(t, stage(t, id))
 	}
@@ -386,7 +386,7 @@ func TestTheStatusOfTheChainIsThatOfItsStage(t *testing.T) {
 
 func TestCtrlCEndsTheChain(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
-		l := Good(t, account, labs.Rehearsal).Apart(t)
+		l := Good(t, account, labs.Local).Apart(t)
 		l.Undo(t, stage(t, "render-scheduler"))
 		letGo := l.hold(t, "middle")
 		s := l.Start(t, chain, "--from=render-kcm")
@@ -438,7 +438,7 @@ func TestWhatTookThePlaceOfAStageLeavesItOut(t *testing.T) {
 	t.Parallel()
 	l := Unpacked(t).Clone(t)
 	var want []string
-	for _, s := range chainStages(t, release, labs.Rehearsal) {
+	for _, s := range chainStages(t, release, labs.Local) {
 		if s.SkipIf == "" {
 			want = append(want, s.ID)
 		}

@@ -343,13 +343,13 @@ func TestWhatTheAPIServerWouldNotTakeIsRefusedToo(t *testing.T) {
 			name, base64.StdEncoding.EncodeToString([]byte(r.pem)), r.signer, r.user))
 	}
 	l.answerInPlaceOfOC(t, map[string]string{"get csr": `{"items": [` + strings.Join(items, ",") + `]}`, "get nodes": `{"items": []}`})
-	// The service that approves everything is at work as well.
+	// The service that approves everything is running as well.
 	service := "#!/bin/bash\n[[ $* == 'is-active approve-csr.service' ]] && echo active\n"
 	if err := os.WriteFile(l.Asset("/root/bin/systemctl"), []byte(service), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	r := l.RunWith(t, []string{"PATH=/root/bin:" + podman.SystemPath}, "approve-csrs.sh")
-	r.Want(t, 0, "approve-csrs is done", "approve-csr.service is at work too, and approves everything")
+	r.Want(t, 0, "approve-csrs is done", "approve-csr.service is running too, and approves everything")
 	said := judgements(r)
 	for name, request := range requests {
 		if j := said[name]; j.verdict != "refused" || !strings.Contains(j.why, request.why) {

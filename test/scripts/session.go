@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Session is a script at work, its standard input held by the test.
+// Session is a running script, its standard input held by the test.
 type Session struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
@@ -99,7 +99,7 @@ func (s *Session) Wait(tb testing.TB) Result {
 	select {
 	case <-s.ended:
 	case <-time.After(limit):
-		tb.Fatalf("still at work after %s; it said\n%s", limit, s.said.String())
+		tb.Fatalf("still running after %s; it said\n%s", limit, s.said.String())
 	}
 	for range 100 { // what its logger still holds
 		if len(s.lines) == 0 {

@@ -156,10 +156,10 @@ func TestEverySilentFailureIsCaught(t *testing.T) {
 func finished(t *testing.T, id string, stages map[string][]silent) *Lab {
 	t.Helper()
 	if id == release {
-		return Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+		return Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	}
 	last := ""
-	for _, s := range Stages(t, id, labs.Rehearsal) {
+	for _, s := range Stages(t, id, labs.Local) {
 		if stages[s.ID] != nil {
 			last = s.ID
 		}
@@ -215,7 +215,7 @@ func (row silent) isCaught(t *testing.T, base *Lab, image string) {
 // stageOf is stage for another release.
 func stageOf(t *testing.T, id, name string) *labs.Stage {
 	t.Helper()
-	for _, s := range Stages(t, id, labs.Rehearsal) {
+	for _, s := range Stages(t, id, labs.Local) {
 		if s.ID == name {
 			return s
 		}

@@ -23,7 +23,7 @@ const (
 	startContainer = "cluster-bootstrap"
 )
 
-// starting is a bootstrap node on which everything is rendered, with etcd at work
+// starting is a bootstrap node on which everything is rendered, with etcd running
 // and a kubelet; nothing of the control plane runs yet.
 type starting struct {
 	*Lab
@@ -265,14 +265,14 @@ func (s *starting) checksFail(t *testing.T) {
 var startFailures = []struct {
 	name   string
 	limits map[string]string
-	spoil  func(*testing.T, *starting) (restore func())
+	damage func(*testing.T, *starting) (restore func())
 	during func(*testing.T, *starting)
 	says   []string
 	record string
 }{
 	{
 		name: "the API server never answers", limits: map[string]string{"api": "2s"},
-		spoil: func(t *testing.T, s *starting) func() {
+		damage: func(t *testing.T, s *starting) func() {
 			s.k.Set(&s.k.idle, true)
 			return func() { s.k.Set(&s.k.idle, false) }
 		},
@@ -280,7 +280,7 @@ var startFailures = []struct {
 	},
 	{
 		name: "garbage answers in its place", limits: map[string]string{"api": "2s"},
-		spoil: func(t *testing.T, s *starting) func() {
+		damage: func(t *testing.T, s *starting) func() {
 			s.k.Set(&s.k.idle, true)
 			restore := s.c.AnswerGarbage(t, "garbage\n")
 			return func() { restore(); s.k.Set(&s.k.idle, false) }
@@ -293,7 +293,7 @@ var startFailures = []struct {
 	},
 	{
 		name: "a file is no object", limits: nil,
-		spoil: func(t *testing.T, s *starting) func() {
+		damage: func(t *testing.T, s *starting) func() {
 			if err := os.WriteFile(s.Asset("manifests/zz-empty"), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -308,7 +308,7 @@ var startFailures = []struct {
 	},
 	{
 		name: "a manifest is refused to the end", limits: map[string]string{"assets": "3s"},
-		spoil: func(t *testing.T, s *starting) func() {
+		damage: func(t *testing.T, s *starting) func() {
 			file := s.Asset("manifests/zz.yaml")
 			if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not_A_Name, namespace: default}\n"), 0o644); err != nil {
 				t.Fatal(err)
@@ -327,8 +327,8 @@ func TestAStartThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			s.limit(t, f.limits)
 			restore := func() {}
-			if f.spoil != nil {
-				restore = f.spoil(t, s)
+			if f.damage != nil {
+				restore = f.damage(t, s)
 			}
 			session := s.begin(t, "Waiting up to 20m0s for the Kubernetes API")
 			if f.during != nil {
@@ -450,10 +450,10 @@ func TestAKilledScriptIsFollowedByTheNext(t *testing.T) {
 	s := newStart(t)
 	s.begin(t, "min left; not ready").Kill(t)
 	s.unlocked(t)
-	again := s.begin(t, "of an earlier run is at work")
+	again := s.begin(t, "of an earlier run is running")
 	again.saysOnce(t, "min left; not ready")
 	if n := s.killClients(t); n == 0 {
-		t.Error("podman was not at work")
+		t.Error("podman was not running")
 	}
 	s.masters(t)
 	r := again.Wait(t)
@@ -495,7 +495,7 @@ func TestAKilledPodmanIsFollowedByTheNext(t *testing.T) {
 	}
 	session.Wait(t).Want(t, 1, "podman ended with status 137, and cluster-bootstrap goes on without it", "start-bootstrap.sh follows it again")
 	s.failed(t, "goes on without it")
-	again := s.begin(t, "of an earlier run is at work")
+	again := s.begin(t, "of an earlier run is running")
 	s.masters(t)
 	again.Wait(t).Want(t, 0, "start-bootstrap is done")
 	s.isDone(t)
@@ -552,11 +552,11 @@ func TestWhatAKilledClusterBootstrapLeftIsTakenAway(t *testing.T) {
 func TestTheWatchEndsAndTheStartGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newStart(t)
-	s.Run(t, startScript, "--timeout=8").Want(t, 1, "cluster-bootstrap is still at work, which is not waited for any longer", "follows it again")
+	s.Run(t, startScript, "--timeout=8").Want(t, 1, "cluster-bootstrap is still running, which is not waited for any longer", "follows it again")
 	if len(s.Env.Containers(t)) != 1 {
 		t.Error("the container is gone")
 	}
-	again := s.begin(t, "of an earlier run is at work")
+	again := s.begin(t, "of an earlier run is running")
 	again.Interrupt()
 	again.Wait(t).Want(t, 1, "error: interrupted")
 	s.gone(t)

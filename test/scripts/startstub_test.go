@@ -17,7 +17,7 @@ import (
 // onPaper is a bootstrap node for start-bootstrap.sh on which podman, oc and
 // crictl are shell: what podman runs is the file "run" of its directory, and the
 // file "state" there says that a container exists. It shows moments that no
-// container at work can be held in.
+// running container can be held in.
 type onPaper struct {
 	*Lab
 	stage *labs.Stage

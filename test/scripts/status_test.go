@@ -72,8 +72,8 @@ func TestAReadOnlyMountIsOneClearErrorForRoot(t *testing.T) {
 	if !account.Root() {
 		t.Skip("only root can mount")
 	}
-	l := Good(t, account, labs.Rehearsal).Clone(t)
-	for _, s := range Stages(t, release, labs.Rehearsal) {
+	l := Good(t, account, labs.Local).Clone(t)
+	for _, s := range Stages(t, release, labs.Local) {
 		cmd := l.Env.Command("unshare", "--mount", "bash", "-c",
 			`mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" --force`,
 			"bash", l.Assets(), filepath.Join(l.Scripts(), s.ScriptName()))
@@ -83,7 +83,7 @@ func TestAReadOnlyMountIsOneClearErrorForRoot(t *testing.T) {
 
 func TestALabBelowAColonIsRefusedBeforePodmanMisreadsIt(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Clone(t)
 	renamed := filepath.Join(filepath.Dir(l.Dir), "my:lab")
 	if err := os.Rename(l.Dir, renamed); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestALabBelowAColonIsRefusedBeforePodmanMisreadsIt(t *testing.T) {
 
 func TestALabBelowSpacesAndQuotesWorks(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Apart(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	renamed := filepath.Join(filepath.Dir(l.Dir), `my lab's "$(touch x)" ünïcode`)
 	if err := os.Rename(l.Dir, renamed); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestALabBelowSpacesAndQuotesWorks(t *testing.T) {
 
 func TestScriptsRunFromAnywhereAndThroughALink(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Clone(t)
 	cmd := l.command("render-etcd.sh", "--verify")
 	cmd.Dir = "/"
 	finish(t, cmd).Want(t, 0)

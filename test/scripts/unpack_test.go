@@ -21,7 +21,7 @@ const unpackScript = unpackID + ".sh"
 // that is of the same cluster.
 func handMade(t *testing.T) (l *Lab, files map[string][]byte) {
 	t.Helper()
-	l = Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	l = Good(t, podman.Ordinary(t), labs.Local).Clone(t)
 	return l, l.bootstrapFiles(t)
 }
 
@@ -50,7 +50,7 @@ var aSecret = regexp.MustCompile(`(?m)^kind: Secret$`)
 
 func TestEveryFormOfIgnitionArrivesByteForByte(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
-		l := Good(t, account, labs.Rehearsal).Clone(t)
+		l := Good(t, account, labs.Local).Clone(t)
 		files := l.bootstrapFiles(t)
 		config := l.ignition(t)
 		if err := l.writeIgnition(config); err != nil {
@@ -176,7 +176,7 @@ var hostileConfigs = []struct {
 		c["storage"].(object)["directories"] = []any{object{"path": "/opt/openshift/tls", "mode": 511}}
 	}, "is a link or a directory"},
 	{"with an odd mode", func(_, f object) { f["mode"] = 0o4755 }, "the mode is none of"},
-	{"with a mode that nobody can read", func(_, f object) { f["mode"] = 0 }, "the mode is none of"},
+	{"with a mode that cannot be read", func(_, f object) { f["mode"] = 0 }, "the mode is none of"},
 	{"with a broken mode", func(_, f object) { f["mode"] = 420.5 }, "the mode is none of"},
 	{"with a mode in words", func(_, f object) { f["mode"] = "0644" }, "the mode is none of"},
 	{"from https", source("https://127.0.0.1:1/x"), "lie elsewhere"},
@@ -235,9 +235,9 @@ func source(source string) func(config, first object) {
 	return func(_, first object) { first["contents"] = object{"source": source} }
 }
 
-// TestWhatIsHostileIsRefusedAndSpoilsNothing: not a byte of the assets changes,
+// TestWhatIsHostileIsRefusedAndInvalidatesNothing: not a byte of the assets changes,
 // and no stage is marked as not done.
-func TestWhatIsHostileIsRefusedAndSpoilsNothing(t *testing.T) {
+func TestWhatIsHostileIsRefusedAndInvalidatesNothing(t *testing.T) {
 	t.Parallel()
 	l, _ := handMade(t)
 	before := l.assetsNow(t)
@@ -377,7 +377,7 @@ func TestTwoWaysToAssetsDoNotMix(t *testing.T) {
 		allGood(t, l, stage(t, id))
 	}
 
-	l.Run(t, unpackScript).Want(t, 1, "spoil")
+	l.Run(t, unpackScript).Want(t, 1, "invalidate")
 	l.Must(t, unpackScript, "--force")
 	allGood(t, l, unpackStage(t))
 	for _, name := range []string{"metadata.json", "install-config.yaml", "tls/root-ca.key", "auth/kubeadmin-password", "make-pki.done"} {
@@ -387,15 +387,15 @@ func TestTwoWaysToAssetsDoNotMix(t *testing.T) {
 	}
 }
 
-func TestUnpackingSpoilsEveryLaterResult(t *testing.T) {
+func TestUnpackingInvalidatesEveryLaterResult(t *testing.T) {
 	t.Parallel()
 	l, _ := handMade(t)
 	if err := l.writeIgnition(l.ignition(t)); err != nil {
 		t.Fatal(err)
 	}
-	l.Run(t, unpackScript).Want(t, 1, "spoil")
+	l.Run(t, unpackScript).Want(t, 1, "invalidate")
 	l.Must(t, unpackScript, "--force")
-	for _, s := range Stages(t, release, labs.Rehearsal) {
+	for _, s := range Stages(t, release, labs.Local) {
 		independent := s.ID == "release-info" || s.ID == "get-tools"
 		for _, m := range l.markers(s) {
 			if _, err := os.Stat(m); (err == nil) != independent {
@@ -537,7 +537,7 @@ func TestTheFileIsBesideLabYamlUnlessAnotherIsNamed(t *testing.T) {
 func TestTheStagesBehindWorkOnUnpackedAssets(t *testing.T) {
 	t.Parallel()
 	l := Unpacked(t).Apart(t)
-	for _, s := range chainStages(t, release, labs.Rehearsal) {
+	for _, s := range chainStages(t, release, labs.Local) {
 		if s.SkipIf == unpackID+".done" {
 			continue
 		}

@@ -37,7 +37,7 @@ func apiNode(t *testing.T, id string) *Lab {
 	image := "quay.io/example/release@sha256:" + strings.Repeat("0", 64) // never asked for
 	env := podman.New(t, account)
 	certificates.Do(func() {
-		l := &Lab{Dir: filepath.Join(podman.SharedDir(t, account), "mylab"), Env: podman.Shared(t, account), Release: &standin.Release{ID: release, Image: image}, Place: labs.Rehearsal}
+		l := &Lab{Dir: filepath.Join(podman.SharedDir(t, account), "mylab"), Env: podman.Shared(t, account), Release: &standin.Release{ID: release, Image: image}, Place: labs.Local}
 		if err := l.generate(Options{}); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ var badAnswers = map[string]struct {
 	"the name server is silent":     {"resolve-api", "names/api-int", "silence", []string{"timed out", "Unable to resolve API_INT_URL"}},
 	"the name server sends garbage": {"resolve-api", "names/api", "garbage", []string{"bad packet", "Unable to resolve API_URL"}},
 	"a name without address":        {"verify-api", "names/api-int", "", []string{"Could not resolve host", "Unable to reach API_INT_URL's https endpoint at https://api-int."}},
-	"nobody listens":                {"verify-api", "names/api", "127.0.0.9", []string{"Couldn't connect", "Unable to reach API_URL's https endpoint at https://api."}},
+	"nothing listens":               {"verify-api", "names/api", "127.0.0.9", []string{"Couldn't connect", "Unable to reach API_URL's https endpoint at https://api."}},
 	"the API server refuses":        {"verify-api", "answers/api", "403", []string{"error: 403", "Unable to reach API_URL"}},
 	"the API server is not ready":   {"verify-api", "answers/api-int", "500", []string{"error: 500", "Unable to reach API_INT_URL"}},
 	"the API server is silent":      {"verify-api", "answers/api", "silence", []string{"timed out", "Unable to reach API_URL"}},
@@ -125,8 +125,8 @@ var badAnswers = map[string]struct {
 	"the certificate is api-int's":  {"verify-api", "tls/api", "kube-apiserver-internal-lb-server", []string{"certificate", "Unable to reach API_URL"}},
 }
 
-// spoil sets what the case says; restore is for afterwards.
-func (c *Cluster) spoil(t *testing.T, l *Lab, file, word string) (restore func()) {
+// damage sets what the case says; restore is for afterwards.
+func (c *Cluster) damage(t *testing.T, l *Lab, file, word string) (restore func()) {
 	t.Helper()
 	if dir, name := filepath.Split(file); dir == "tls/" {
 		show := func(keys string) {
@@ -160,9 +160,9 @@ func TestABadAnswerIsToldAndRecordedAndStopsNothing(t *testing.T) {
 			if id == "api-int" {
 				failing, other = other, failing
 			}
-			restore := l.Cluster.spoil(t, l, bad.file, bad.word)
+			restore := l.Cluster.damage(t, l, bad.file, bad.word)
 
-			l.RunStage(t, s).Want(t, 0, append(bad.says, "cause: "+s.Failures[at].Cause, "hint: "+s.Failures[at].Mend, "1 of 2 names failed", "stops nothing")...)
+			l.RunStage(t, s).Want(t, 0, append(bad.says, "cause: "+s.Failures[at].Cause, "hint: "+s.Failures[at].Fix, "1 of 2 names failed", "stops nothing")...)
 			if got := l.marked(s); got[at] || !got[1-at] {
 				t.Errorf("markers %v", got)
 			}
@@ -218,7 +218,7 @@ func TestANodeWithoutNameServerGoesOn(t *testing.T) {
 func TestAMarkedNameThatNoLongerAnswersLosesItsMarker(t *testing.T) {
 	eachAPIStage(t, func(t *testing.T, l *Lab, s *labs.Stage) {
 		l.RunStage(t, s).Want(t, 0, s.ID+" is done")
-		l.Cluster.spoil(t, l, "names/api-int", "")
+		l.Cluster.damage(t, l, "names/api-int", "")
 		l.RunStage(t, s).Want(t, 0, "is marked as done, but 1 of 2 checks fail", "api was asked before", "1 of 2 names failed")
 		if got := l.marked(s); !got[0] || got[1] {
 			t.Errorf("markers %v", got)

@@ -47,9 +47,9 @@ func failing(report *check.Report) []string {
 	return out
 }
 
-func TestVerifyRunsTheScriptsOfARehearsal(t *testing.T) {
+func TestVerifyRunsTheScriptsOfALocalRun(t *testing.T) {
 	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Rehearsal).Clone(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Clone(t)
 	report, r := l.verify(t)
 	r.Want(t, 0)
 	if failed := failing(report); len(failed) > 0 || !report.Summary.Good || report.Summary.Passed < 100 {

@@ -72,7 +72,7 @@ func TestWhatAMasterDoesBeforeItAsksIsSeenThroughSSH(t *testing.T) {
 	} {
 		master.say(answer)
 		r := look()
-		r.Want(t, 1, says, "master-1: ssh lets nobody in: ", "Permission denied", "master-2: nothing on port 22",
+		r.Want(t, 1, says, "master-1: ssh login fails: ", "Permission denied", "master-2: nothing on port 22",
 			"asked for 2 times from "+gateway+", the load balancer", "asked for 1 times from "+addressOf(t, l, "master-2")+"\n",
 			"cause: Your agent has no key")
 		if strings.Contains(r.All, "without crictl") || strings.Contains(r.All, "without an SSH agent") || strings.Contains(r.All, "192.0.2.1") {
@@ -92,12 +92,12 @@ func TestWhatAMasterDoesBeforeItAsksIsSeenThroughSSH(t *testing.T) {
 		t.Errorf("known hosts %q, %v", known, err)
 	}
 
-	// Another machine at the address is not believed.
+	// Another machine at the address is not trusted.
 	if err := os.WriteFile(l.Asset(".bootlab.known_hosts"), []byte(strings.ReplaceAll(string(mustRead(t, l.Asset(".bootlab.known_hosts"))), addressOf(t, l, "master-1"), addressOf(t, l, "master-0"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l.onlyLine(t, ".bootlab.known_hosts", 1)
-	look().Want(t, 1, "master-0: ssh lets nobody in: ", "verification failed")
+	look().Want(t, 1, "master-0: ssh login fails: ", "verification failed")
 
 	// Without an agent, and without a Machine Config Server.
 	l.withCrictl(t, "")

@@ -39,7 +39,7 @@ func (l *Lab) workstation(tb testing.TB) *Lab {
 	return w
 }
 
-// put writes an asset that nobody else may read.
+// put writes an asset that no one else may read.
 func (l *Lab) put(tb testing.TB, asset, text string) {
 	tb.Helper()
 	file := l.Asset(asset)

@@ -46,7 +46,7 @@ func (r *Release) Call(stage string) (image string, args []string, err error) {
 		switch {
 		case f.WhenFile != "":
 		case !sure:
-			return "", nil, fmt.Errorf("%s: nobody knows what --%s=%s holds", stage, f.Name, f.Value)
+			return "", nil, fmt.Errorf("%s: it is not known what --%s=%s holds", stage, f.Name, f.Value)
 		case f.Value == "":
 			args = append(args, "--"+f.Name)
 		default:

@@ -115,7 +115,7 @@ var signers = []string{
 	"kube-apiserver-localhost-signer", "kube-apiserver-service-network-signer", "kubelet-signer", "root-ca",
 }
 
-// putControlPlane writes the inputs of these stages anew, and nothing else.
+// putControlPlane rewrites the inputs of these stages, and nothing else.
 func (s *stage) putControlPlane(t *testing.T) {
 	t.Helper()
 	s.renew(t)

@@ -74,7 +74,7 @@ func newRenderStage(t *testing.T, release string) *stage {
 	return s
 }
 
-// put writes the inputs anew.
+// put rewrites the inputs.
 func (s *stage) put(t *testing.T) {
 	t.Helper()
 	for name, text := range inputs {

@@ -113,15 +113,15 @@ func TestOneCommandAtATime(t *testing.T) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, []string{"another bootlab vms is at work on this lab"}, "vms", "up", dir)
-	refused(t, []string{"another bootlab vms is at work on this lab"}, "vms", "down", dir)
+	refused(t, []string{"another bootlab vms is running on this lab"}, "vms", "up", dir)
+	refused(t, []string{"another bootlab vms is running on this lab"}, "vms", "down", dir)
 	works(t, "vms", "status", dir) // looking is allowed
 	lock.Close()
 	works(t, "vms", "down", dir)
 }
 
 // mounted runs a command line with a file system changed by a line of shell,
-// which nobody else sees.
+// which no one else sees.
 func mounted(t *testing.T, mount string, args ...string) answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -161,7 +161,7 @@ func TestAHostWithoutLibvirt(t *testing.T) {
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + own}
 			return said(t, cmd)
 		}
-		// Here nobody can ask polkit; elsewhere the socket is the group's alone.
+		// Here polkit cannot be asked; elsewhere the socket is the group's alone.
 		ask().refuses(t, "cannot connect to libvirt at qemu:///system", "usermod -aG libvirt")
 		const socket = "/run/libvirt/libvirt-sock"
 		before, err := os.Stat(socket)

@@ -243,7 +243,7 @@ func TestGuestsReadIgnition(t *testing.T) {
 	t.Run("files", func(t *testing.T) { filesAreThere(t, g) })
 	t.Run("names", func(t *testing.T) { namesResolve(t, g) })
 	t.Run("host key", func(t *testing.T) { hostKeyIsPinned(t, g) })
-	t.Run("brake", func(t *testing.T) { brakeHolds(t, g) })
+	t.Run("hold", func(t *testing.T) { servicesAreHeld(t, g) })
 	t.Run("master", func(t *testing.T) { masterFollowsPointer(t, g) })
 
 	g.start(t, "master-1", "master-2")
@@ -338,7 +338,7 @@ func namesResolve(t *testing.T, g *guestLab) {
 	want[3], want[4], want[5] = g.lab.Machines.Bootstrap.Address, g.lab.Machines.Masters[0].Address, g.lab.Machines.Masters[2].Address
 	// An empty answer, and not that there is no such name.
 	fmt.Fprintf(&script, "resolvectl query --type=AAAA console.apps.%s 2>&1 | grep --only-matching 'does not have any RR'\n", domain)
-	fmt.Fprintf(&script, "resolvectl query nobody.%s 2>&1 | grep --only-matching 'not found'\n", domain)
+	fmt.Fprintf(&script, "resolvectl query no-such-name.%s 2>&1 | grep --only-matching 'not found'\n", domain)
 	script.WriteString("ip -4 -oneline address show dev eth0 | awk '{print $4}'\n")
 	g.expect(t, "bootstrap", script.String(), append(want, "does not have any RR", "not found", g.lab.Machines.Bootstrap.Address+"/24")...)
 	leases := virsh(t, "", "net-dhcp-leases", vms.NetworkName(g.lab))
@@ -365,15 +365,15 @@ func hostKeyIsPinned(t *testing.T, g *guestLab) {
 	}
 }
 
-// brakeHolds: no service of the installer begins by itself, and the script of the
+// servicesAreHeld: no service of the installer begins by itself, and the script of the
 // lab lets one of them go.
-func brakeHolds(t *testing.T, g *guestLab) {
+func servicesAreHeld(t *testing.T, g *guestLab) {
 	const services = "systemctl show --property=ConditionResult,ActiveState --value bootkube.service approve-csr.service progress.service | xargs\n"
 	g.expect(t, "bootstrap", "systemctl is-system-running --wait > /dev/null\n"+services+"ls /run/bootkube-ran /run/csrs-approved /run/progress-reported 2> /dev/null | xargs",
 		"inactive no inactive no inactive no", "")
-	out, err := g.ssh("bootstrap", "/opt/bootlab/release-brake.sh bootkube")
+	out, err := g.ssh("bootstrap", "/opt/bootlab/release-hold.sh bootkube")
 	if err != nil {
-		t.Fatalf("release-brake.sh: %v\n%s", err, out)
+		t.Fatalf("release-hold.sh: %v\n%s", err, out)
 	}
 	g.expect(t, "bootstrap", services+"ls /run/bootkube-ran /run/csrs-approved /run/progress-reported /etc/bootlab/automatic/* 2> /dev/null | xargs",
 		"active yes inactive no inactive no", "/etc/bootlab/automatic/bootkube /run/bootkube-ran")

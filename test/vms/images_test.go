@@ -146,7 +146,7 @@ func prunesBase(t *testing.T, p *vms.Provisioner) {
 }
 
 // The probe's code is run by real firmware, in software here: it switches itself
-// off. KVM is another matter, and is believed only where the same happens.
+// off. KVM is another matter, and is trusted only where the same happens.
 func TestAProbeRunsAndLeavesNothing(t *testing.T) {
 	available(t)
 	lab, dir := smallLab(t, "probe")
@@ -220,7 +220,7 @@ func TestTheCommandsOfThePlanMakeTheMachines(t *testing.T) {
 }
 
 // endBalancerOfPlan ends the load balancer that was started as the plan types it:
-// nobody wrote down its process.
+// its process was not written down.
 func endBalancerOfPlan(t *testing.T) {
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {

@@ -45,7 +45,7 @@ func lacking() string {
 }
 
 // enter runs this program again in namespaces of its own: network, so that
-// bridges and listeners are nobody else's, mounts, so that the daemon's files
+// bridges and listeners are no one else's, mounts, so that the daemon's files
 // are, and processes, so that all of them end with it. The shell in between is
 // the first process there: it takes in what daemons leave, which this program
 // would not.
@@ -149,7 +149,7 @@ func startLibvirt(base string) error {
 
 // asRoot lets QEMU run as root. Where /dev/kvm is root's alone, libvirtd would
 // otherwise find that what it may do and what QEMU may do differ, and ask QEMU
-// anew for all it can at every definition: half a minute each.
+// again for all it can at every definition: half a minute each.
 func asRoot(config string) error {
 	file, err := os.OpenFile(config, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

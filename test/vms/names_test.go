@@ -43,7 +43,7 @@ func namesAre(t *testing.T, when string, api ...string) {
 	t.Helper()
 	for name, want := range map[string][]string{
 		"api": api, "api-int": api, "console.apps": atMasters, "any.thing.apps": atMasters,
-		"bootstrap": {atBootstrap}, "master-0": atMasters[:1], "master-2": atMasters[2:], "nobody": nil,
+		"bootstrap": {atBootstrap}, "master-0": atMasters[:1], "master-2": atMasters[2:], "no-such-name": nil,
 	} {
 		if got := asks(t, name+".direct.example.test"); !slices.Equal(got, want) {
 			t.Errorf("%s %s is %v, want %v", when, name, got, want)
@@ -160,7 +160,7 @@ func TestALabWithoutBalancer(t *testing.T) {
 			t.Errorf("status:\n%s", a.out)
 		}
 		works(t, "vms", "balancer", dir, "--without-bootstrap")
-		namesAre(t, "after it was mended", atMasters...)
+		namesAre(t, "after it was fixed", atMasters...)
 	})
 	t.Run("up", func(t *testing.T) {
 		if a := works(t, command("vms", "up")...); strings.Contains(a.out, "make ") {
@@ -187,7 +187,7 @@ func TestALabWithoutBalancer(t *testing.T) {
 			t.Errorf("up made something:\n%s", a.out)
 		}
 		refused(t, []string{"the bootstrap was removed"}, "vms", "balancer", dir, "--with-bootstrap")
-		// A network that is made anew does not lead to it.
+		// A network that is recreated does not lead to it.
 		virsh(t, "", "net-destroy", "bootlab-direct")
 		virsh(t, "", "net-undefine", "bootlab-direct")
 		works(t, command("vms", "up")...)

@@ -138,7 +138,7 @@ func TestReachingMachines(t *testing.T) {
 		}
 	})
 	t.Run("ssh", func(t *testing.T) {
-		// The real ssh: nobody answers on that machine, so it ends as ssh does.
+		// The real ssh: nothing answers on that machine, so it ends as ssh does.
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		a := said(t, command(t, ctx, "vms", "ssh", dir, "bootstrap", "id", "-u"))

@@ -102,7 +102,7 @@ func TestALabOfMachinesIsWatchedOverSSH(t *testing.T) {
 	needSSH(t)
 	env, said := recordedNode(t)
 	m := newMachine(t, env...)
-	r := newRehearsal(t)
+	r := newLocalRun(t)
 	config, err := os.ReadFile(m.config)
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// rehearsal is a lab with a rehearsal that the test writes.
-type rehearsal struct {
+// localRun is a lab with a local run that the test writes.
+type localRun struct {
 	t        *testing.T
 	dir      string
 	assets   string
@@ -25,14 +25,14 @@ type rehearsal struct {
 	lockFile *os.File
 }
 
-func newRehearsal(t *testing.T) *rehearsal {
+func newLocalRun(t *testing.T) *localRun {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mylab")
 	if out, err := exec.Command(builtProgram(t), "init", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	work := filepath.Join(dir, "out", "work")
-	r := &rehearsal{t: t, dir: dir, assets: filepath.Join(work, "assets"), records: filepath.Join(work, "host", "var", "log", "openshift")}
+	r := &localRun{t: t, dir: dir, assets: filepath.Join(work, "assets"), records: filepath.Join(work, "host", "var", "log", "openshift")}
 	for _, d := range []string{r.assets, filepath.Join(r.records, "bootlab")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func newRehearsal(t *testing.T) *rehearsal {
 }
 
 // put writes a file beside its place and renames it, as the scripts do.
-func (r *rehearsal) put(file, text string) {
+func (r *localRun) put(file, text string) {
 	r.t.Helper()
 	if err := errors.Join(os.WriteFile(file+".tmp", []byte(text), 0o644), os.Rename(file+".tmp", file)); err != nil {
 		r.t.Fatal(err)
@@ -51,7 +51,7 @@ func (r *rehearsal) put(file, text string) {
 
 // begin writes what a stage's script leaves when it begins: the lock, the record,
 // the log.
-func (r *rehearsal) begin(record, stage, log string) {
+func (r *localRun) begin(record, stage, log string) {
 	r.t.Helper()
 	lock, err := os.OpenFile(filepath.Join(r.assets, ".bootlab.lock"), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -67,14 +67,14 @@ func (r *rehearsal) begin(record, stage, log string) {
 }
 
 // done writes what it leaves when it is done.
-func (r *rehearsal) done(record, marker string) {
+func (r *localRun) done(record, marker string) {
 	r.t.Helper()
 	r.put(filepath.Join(r.assets, marker), "")
 	r.record(record, "stage end", `, "result": "success"`)
 	r.lockFile.Close()
 }
 
-func (r *rehearsal) record(stage, phase, more string) {
+func (r *localRun) record(stage, phase, more string) {
 	r.entries = append(r.entries, fmt.Sprintf("  {\n    \"timestamp\": %q,\n    \"stage\": %q,\n    \"phase\": %q%s\n  }", time.Now().UTC().Format("2006-01-02T15:04:05Z"), stage, phase, more))
 	r.put(filepath.Join(r.records, "bootkube.json"), "[\n"+strings.Join(r.entries, ",\n")+"\n]\n")
 }
@@ -82,7 +82,7 @@ func (r *rehearsal) record(stage, phase, more string) {
 var usual = pty.Winsize{Rows: 24, Cols: 80}
 
 func TestTheScreenShowsWhatHappensAndLeavesTheTerminalAsItWas(t *testing.T) {
-	r := newRehearsal(t)
+	r := newLocalRun(t)
 	v := start(t, usual, nil, "watch", r.dir)
 	v.waitFor(0, "nothing has been done yet")
 	mark := v.mark()
@@ -139,7 +139,7 @@ func (v *terminal) restored() {
 }
 
 func TestHoweverItIsLeftTheTerminalIsAsItWas(t *testing.T) {
-	r := newRehearsal(t)
+	r := newLocalRun(t)
 	for name, leave := range map[string]func(v *terminal){
 		"Ctrl-C": func(v *terminal) { v.press("\x03") },
 		"INT":    func(v *terminal) { v.cmd.Process.Signal(syscall.SIGINT) },
@@ -159,7 +159,7 @@ func TestHoweverItIsLeftTheTerminalIsAsItWas(t *testing.T) {
 }
 
 func TestWhatIsTypedAheadLeavesAtOnce(t *testing.T) {
-	r := newRehearsal(t)
+	r := newLocalRun(t)
 	for range 5 {
 		v := start(t, usual, nil, "watch", r.dir)
 		v.press("q")
@@ -171,7 +171,7 @@ func TestWhatIsTypedAheadLeavesAtOnce(t *testing.T) {
 }
 
 func TestAClosedTerminalEndsIt(t *testing.T) {
-	r := newRehearsal(t)
+	r := newLocalRun(t)
 	v := start(t, usual, nil, "watch", r.dir)
 	v.waitFor(0, "nothing has been done yet")
 	v.slave.Close()
@@ -180,7 +180,7 @@ func TestAClosedTerminalEndsIt(t *testing.T) {
 }
 
 func TestATerminalThatIsNoScreenGetsLines(t *testing.T) {
-	r := newRehearsal(t)
+	r := newLocalRun(t)
 	for name, c := range map[string]struct{ env, args []string }{
 		"dumb":  {[]string{"TERM=dumb"}, []string{"watch", r.dir}},
 		"plain": {nil, []string{"watch", r.dir, "--plain"}},
@@ -203,7 +203,7 @@ func TestATerminalThatIsNoScreenGetsLines(t *testing.T) {
 var colours = regexp.MustCompile("\x1b\\[([0-9;]*;)?3[0-9]m")
 
 func TestColoursAreShownUnlessTheyAreNotWanted(t *testing.T) {
-	r := newRehearsal(t)
+	r := newLocalRun(t)
 	for value, want := range map[string]bool{"": true, "1": false} {
 		v := start(t, usual, []string{"NO_COLOR=" + value}, "watch", r.dir)
 		v.waitFor(0, "make-manifests")

@@ -73,12 +73,12 @@ func renderAPI(inv *invocation) {
 		apiFatal("failed to substitute and copy files: failed rendering assets: lstat /usr/share/bootkube/manifests/manifests: no such file or directory")
 	}
 	t := apiTypes(profile)
-	t.spoil(apiFaults)
+	t.damage(apiFaults)
 	t.write(inv.flags["asset-output-dir"], 0o755)
 }
 
-// apiTypes are the CRDs of a cluster profile. Of a profile that nobody knows
-// there are none, and nobody is told.
+// apiTypes are the CRDs of a cluster profile. Of an unknown profile
+// there are none, and nothing is said.
 func apiTypes(profile string) tree {
 	t := tree{"manifests/": {}}
 	if profile != usualProfile {

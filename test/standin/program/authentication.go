@@ -30,6 +30,6 @@ var authenticationFaults = map[string]func(tree){
 
 func renderAuthentication(inv *invocation) {
 	t := tree{"./": {}, authenticationFile: {roleBindingRestrictions(), 0o644}}
-	t.spoil(authenticationFaults)
+	t.damage(authenticationFaults)
 	t.write(inv.flags["asset-output-dir"], 0o755)
 }

@@ -39,7 +39,7 @@ func renderCloudCredential(inv *invocation) {
 	if config.CredentialsMode != "Manual" {
 		t["bootstrap-manifests/cloud-credential-operator-pod.yaml"] = file{credentialPod(inv.flags["cloud-credential-operator-image"]), 0o644}
 	}
-	t.spoil(cloudCredentialFaults)
+	t.damage(cloudCredentialFaults)
 	t.write(dir, 0o775)
 }
 

@@ -63,7 +63,7 @@ func renderConfig(inv *invocation) {
 		refuse("the cloud configuration goes to %s", dir)
 	}
 	t[cloudConfigFile] = file{cloudConfig(infrastructure, inv.flags["cloud-provider-config-input-file"]), 0o644}
-	t.spoil(configFaults)
+	t.damage(configFaults)
 	t.write(dir, 0o755)
 }
 

@@ -46,7 +46,7 @@ func renderEtcd(inv *invocation) {
 		klogFatal("failed rendering assets: lstat /usr/share/bootkube/manifests/bootstrap-manifests: no such file or directory")
 	}
 	t := m.render(faults["expired"])
-	t.spoil(etcdFaults)
+	t.damage(etcdFaults)
 	t.write(inv.flags["asset-output-dir"], 0o755)
 }
 
@@ -105,11 +105,11 @@ var etcdFaults = map[string]func(tree){
 	"expired": func(tree) {},
 }
 
-// spoil applies the faults that the image was built with.
-func (t tree) spoil(faults map[string]func(tree)) {
-	for name, spoil := range faults {
+// damage applies the faults that the image was built with.
+func (t tree) damage(faults map[string]func(tree)) {
+	for name, damage := range faults {
 		if role.Faults()[name] {
-			spoil(t)
+			damage(t)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (r renderedManifests) gateManifests() ([]manifest, error) {
 	return found, nil
 }
 
-// gateFaults are ways to settle the gates that nobody is told of.
+// gateFaults are ways to settle the gates that nothing is said of.
 var gateFaults = map[string]func(*gateDetails, map[string]any){
 	"no-status":     func(_ *gateDetails, object map[string]any) { object["status"] = map[string]any{} },
 	"other-version": func(d *gateDetails, _ map[string]any) { d.Version = "0.0.1-snapshot" },
@@ -68,9 +68,9 @@ func settle(found []manifest, version, profile string) error {
 		details := &gateDetails{version, []gate{{"ExampleThatIsOn"}}, []gate{{"ExampleThatIsOff"}}}
 		annotate(m.object, profile)
 		m.object["status"] = map[string]any{"featureGates": []*gateDetails{details}}
-		for name, spoil := range gateFaults {
+		for name, damage := range gateFaults {
 			if role.Faults()[name] {
-				spoil(details, m.object)
+				damage(details, m.object)
 			}
 		}
 		data, err := json.MarshalIndent(m.object, "", "    ")

@@ -34,6 +34,6 @@ func renderIngress(inv *invocation) {
 		prefix + "00-custom-resource-definition.yaml": {crd("ingresscontrollers.operator.openshift.io", "IngressController", "Namespaced", usualProfile), 0o640},
 		prefix + "00-namespace.yaml":                  {namespace("openshift-ingress-operator"), 0o640},
 	}
-	t.spoil(ingressFaults)
+	t.damage(ingressFaults)
 	t.add(inv.flags["output-dir"], 0o750)
 }

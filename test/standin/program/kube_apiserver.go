@@ -54,7 +54,7 @@ func renderKubeAPIServer(inv *invocation) {
 	s.single = infrastructure.Status.ControlPlaneTopology == "SingleReplica"
 	s.tls = loadInputs(tls)
 	t := s.render()
-	t.spoil(kubeAPIServerFaults)
+	t.damage(kubeAPIServerFaults)
 	t.write(inv.flags["asset-output-dir"], 0o755)
 }
 

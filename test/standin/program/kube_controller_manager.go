@@ -30,7 +30,7 @@ func renderKubeControllerManager(inv *invocation) {
 	m.tls = loadInputs(inv.flags["asset-input-dir"])
 	needKubeconfig(inv.flags["asset-input-dir"])
 	t := m.render()
-	t.spoil(kubeControllerManagerFaults)
+	t.damage(kubeControllerManagerFaults)
 	t.write(inv.flags["asset-output-dir"], 0o755)
 }
 

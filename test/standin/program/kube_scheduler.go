@@ -37,7 +37,7 @@ func renderKubeScheduler(inv *invocation) {
 			"leaderElection": map[string]any{"leaderElect": true, "resourceNamespace": "openshift-kube-scheduler"},
 		}),
 	}
-	t.spoil(kubeSchedulerFaults)
+	t.damage(kubeSchedulerFaults)
 	t.write(inv.flags["asset-output-dir"], 0o755)
 }
 

@@ -28,7 +28,7 @@ type kubeconfig struct {
 	}
 }
 
-// loadKubeconfig gives the server and a client that believes no other, and shows
+// loadKubeconfig gives the server and a client that trusts no other, and shows
 // it the certificate of the file's one user.
 func loadKubeconfig(file string) (server string, client *http.Client, err error) {
 	if _, err := os.Stat(file); err != nil {

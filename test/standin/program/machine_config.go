@@ -51,7 +51,7 @@ func renderMachineConfig(inv *invocation) {
 	m.findImages(inv.flags["image-references"])
 	m.read(inv)
 	t := m.render()
-	t.spoil(machineConfigFaults)
+	t.damage(machineConfigFaults)
 	t.write(inv.flags["dest-dir"], 0o755)
 }
 

@@ -15,7 +15,7 @@ func (m *machineConfig) render() tree {
 		"manifests/kube-apiserver-serving-ca-configmap.yaml": {configMap(configNamespace, "initial-kube-apiserver-server-ca",
 			map[string]string{"ca-bundle.crt": m.kubeCA}), 0o644},
 	}
-	// An empty file is as good as none, and nobody is told.
+	// An empty file is as good as none, and nothing is said.
 	if m.pullSecret != "" {
 		t["bootstrap/manifests/machineconfigcontroller-pull-secret"] = file{m.pullSecret, 0o644}
 	}

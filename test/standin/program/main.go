@@ -52,7 +52,7 @@ func main() {
 	}
 	p, played := programs[r.Image]
 	if !played {
-		refuse("nobody plays %s yet", r.Image)
+		refuse("nothing plays %s yet", r.Image)
 	}
 	for fault := range role.Faults() {
 		if !p.has(fault) {

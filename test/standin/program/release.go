@@ -34,7 +34,7 @@ func printImage(inv *invocation) {
 	}
 	for _, tag := range references.Spec.Tags {
 		if tag.Name == inv.args[0] && tag.From.Kind == "DockerImage" {
-			fmt.Print(spoiltImage(tag.From.Name))
+			fmt.Print(damagedImage(tag.From.Name))
 			return
 		}
 	}
@@ -64,7 +64,7 @@ func readReferences(path string) (r references, err error) {
 
 const otherImage = "quay.io/other/image@sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-func spoiltImage(image string) string {
+func damagedImage(image string) string {
 	switch faults := role.Faults(); {
 	case faults["image-empty"]:
 		return ""

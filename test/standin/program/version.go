@@ -52,7 +52,7 @@ func renderClusterVersion(inv *invocation) {
 			t["manifests/0000_00_cluster-version-operator_"+m.path] = file{string(m.data), 0o666}
 		}
 	}
-	t.spoil(versionFaults)
+	t.damage(versionFaults)
 	t.write(inv.flags["output-dir"], 0o666)
 }
 

@@ -14,7 +14,7 @@ import (
 // waitForEtcd is the subcommand wait-for-ceo of the etcd operator: it lists and
 // watches one object through the kubeconfig that it is given, says that it waits
 // at each change, and ends when a condition is true. Like the real one it never
-// gives up: what is wrong with the API it tells, and asks again; where nobody
+// gives up: what is wrong with the API it tells, and asks again; where nothing
 // listens, or there is no such object, it is silent.
 func waitForEtcd(inv *invocation) {
 	server, client, err := loadKubeconfig(inv.flags["kubeconfig"])

@@ -5,7 +5,7 @@
 # the other. The client certificate is asked for in the name of the
 # node-bootstrapper, whose credentials anybody gets who reaches the machine
 # config server; once it is signed, the Node appears. The serving certificate is
-# asked for by the node itself; without it nobody can read its logs. So each
+# asked for by the node itself; without it its logs cannot be read. So each
 # machine wants two approvals. On the bootstrap node approve-csr.service gives
 # them every 20 seconds until .bootkube.done is there, to everything that is
 # Pending, and checks nothing. This script shows what each request asks, holds
@@ -19,7 +19,7 @@
 # - After the bootstrap API server is gone, the script asks through api-int.
 # - At a terminal each approval waits for a y. Without one, what every rule
 # allows is approved.
-# - It says when approve-csr.service is at work as well.
+# - It says when approve-csr.service is running as well.
 # - The age of a request is shown and not judged.
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail
@@ -35,7 +35,7 @@ master-1 192.168.126.21
 master-2 192.168.126.22'
 readonly STAGE='approve-csrs' CALL='approve-csrs.sh' RECORD='approve-csrs' MARKER=''
 readonly NEEDS=(oc openssl jq flock) NEXT='back to the terminal of start-bootstrap.sh'
-readonly BESIDE=yes
+readonly PARALLEL=yes
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -52,7 +52,7 @@ check_inputs() {
   need_input auth/kubeconfig 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -65,7 +65,7 @@ own_usage() {
 do_stage() {
   [[ -n ${MACHINES} ]] || { log 'this lab has no masters: no request should ever appear, and --verify looks for one'; return; }
   [[ "$(systemctl is-active approve-csr.service 2> /dev/null || true)" != active ]] ||
-    log 'approve-csr.service is at work too, and approves everything: systemctl stop approve-csr.service'
+    log 'approve-csr.service is running too, and approves everything: systemctl stop approve-csr.service'
   if [[ ${WATCH} == yes ]]; then watch; return; fi
   if ! look; then
     [[ ${MODE} == dry-run ]] || die 1 'the cluster does not say what is asked of it' 'oc says above why'
@@ -125,7 +125,7 @@ signed() {
   done
   [[ -z ${states} ]] || plain <<< "${states}" | sed 's/^/  /'
   [[ ${states} =~ :\ Approved($'\n'|$) ]] &&
-    echo '  Approved and not Issued: no controller manager is at work yet. It signs when it comes; until then nothing is to be done here.'
+    echo '  Approved and not Issued: no controller manager is running yet. It signs when it comes; until then nothing is to be done here.'
   APPROVED=()
   [[ ${MODE} == dry-run ]] || standing | plain | sed 's/^/  /'
 }
@@ -157,7 +157,7 @@ standing() {
   local name node addresses ready serving
   while IFS=$'\t' read -r -u 7 name node addresses ready serving; do
     if [[ ${serving} == forgotten ]] && cluster get --raw "/api/v1/nodes/${node}/proxy/healthz" < /dev/null > /dev/null 2>&1; then
-      serving='at work'
+      serving='in use'
     fi
     if [[ ${node} == none ]]; then echo "${name}: no Node"
     else echo "${name}: Node ${node} at ${addresses}, ${ready}, serving certificate ${serving}"; fi
@@ -173,7 +173,7 @@ standing() {
 }
 
 # A client certificate makes a Node appear; the serving one lets logs be read.
-complete() { ! grep --quiet --invert-match --extended-regexp ', serving certificate (Approved,Issued|at work)$' <<< "$1"; }
+complete() { ! grep --quiet --invert-match --extended-regexp ', serving certificate (Approved,Issued|in use)$' <<< "$1"; }
 
 every_serving_certificate_is_there() {
   local machines
@@ -185,7 +185,7 @@ every_serving_certificate_is_there() {
 # A request says twice who it is for: the sender is what the API server saw, the
 # inside is what the certificate would say. openssl opens it, and only one PEM
 # block of a usual size, so that openssl and the signer cannot read two different
-# ones. Opened is what is judged: what kubelets ask and nobody has answered, and
+# ones. Opened is what is judged: requests of kubelets that were not answered, and
 # if a first certificate is among it, those that were given out.
 opened() {
   local at text said inside
@@ -313,20 +313,20 @@ verify() {
     every_machine_has_a_node
   check serving 'every master has its serving certificate' \
     'the newest serving request of each is Approved,Issued, or its kubelet answers through the API' \
-    'Run approve-csrs.sh --watch; where a request stays Approved, the controller manager is not at work.' \
+    'Run approve-csrs.sh --watch; where a request stays Approved, the controller manager is not running.' \
     every_serving_certificate_is_there
 }
 
 usual_failures() {
   usual_failure 'Approved and not Issued' \
-    'The controller manager signs what is approved, and none is at work. While the masters take over there may be none for minutes.' \
+    'The controller manager signs what is approved, and none is running. While the masters take over there may be none for minutes.' \
     'Look at crictl ps --name kube-controller-manager on this node, later at oc get pods -n openshift-kube-controller-manager. A signature needs no second approval.'
   usual_failure 'there is a Node of this machine' \
-    'The machine was made anew, or slept longer than its certificate lived, and asks like a stranger. Its Node is from before.' \
+    'The machine was recreated, or slept longer than its certificate lived, and asks like a stranger. Its Node is from before.' \
     'If you did that, oc delete node NAME and let it ask again, or approve this one request by hand.'
   usual_failure 'this name was given a certificate by' \
     'Two kubelets came by the same name, or one lost its disk between the certificate and its Node.' \
-    'If the machine was made anew, oc delete csr with the name of the older request. Else somebody else holds a certificate of a master, so begin with a new cluster.'
+    'If the machine was recreated, oc delete csr with the name of the older request. Else somebody else holds a certificate of a master, so begin with a new cluster.'
 }
 
 stage_main "$@"

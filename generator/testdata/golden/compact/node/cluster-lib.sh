@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cluster-lib.sh: how scripts ask a cluster at work, and wait for it
+# cluster-lib.sh: how scripts ask a running cluster, and wait for it
 #
 # Sourced behind stage-lib.sh by the scripts that wait for something or call oc.
 # Questions change nothing, so they are neither shown one by one nor left out
@@ -12,9 +12,9 @@ POLL=5 TIMEOUT='' DEADLINE='' KUBECONFIG_FILE='' HOPELESS=0 OC=oc
 [[ -z ${HOST_ROOT} ]] || OC=tools/oc
 # shellcheck disable=SC2034 # stage-lib.sh says it when the script is interrupted
 AGAIN="waiting changed nothing; ${CALL} waits again"
-# Answers that no waiting mends. Go has one text for what is over and what has not
+# Answers that no waiting fixes. Go has one text for what is over and what has not
 # begun, and the latter comes with time: a clock may be some seconds behind.
-readonly NEVER_MENDS='certificate has expired.* is after|certificate signed by unknown authority|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+readonly NEVER_FIXED='certificate has expired.* is after|certificate signed by unknown authority|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
 
 timeout_option() { # OPTION
   [[ $1 =~ ^--timeout=([1-9][0-9]{0,5})$ ]] || return 1
@@ -81,9 +81,9 @@ told() { # SECONDS TEXT
 # An expired certificate or another cluster's will not get better; three such
 # answers one after the other are enough.
 give_up_early() { # ANSWER WHAT
-  if ! grep --quiet --extended-regexp --regexp="${NEVER_MENDS}" <<< "$1"; then HOPELESS=0; return; fi
+  if ! grep --quiet --extended-regexp --regexp="${NEVER_FIXED}" <<< "$1"; then HOPELESS=0; return; fi
   HOPELESS=$((HOPELESS + 1))
-  ((HOPELESS < 3)) || die 1 "$2 cannot be seen, and waiting does not mend that" 'the last answer stands above'
+  ((HOPELESS < 3)) || die 1 "$2 cannot be seen, and waiting does not fix that" 'the last answer stands above'
 }
 
 # The conditions of an object in JSON, each on a line: type, status, message.
@@ -113,10 +113,10 @@ member_is_removed() {
 cluster_failures() {
   usual_failure ' is after 20' \
     'A certificate is older than it may be. Those of the bootstrap live 24 hours from openshift-install'\''s create, and a wrong clock makes them look older.' \
-    'Compare date on both machines. If the day is over, begin again with a new bootstrap.ign; if nodes slept over it, approve what their kubelets ask anew.'
+    'Compare date on both machines. If the day is over, begin again with a new bootstrap.ign; if nodes slept over it, approve the new requests of their kubelets.'
   usual_failure ' is before 20' \
     'A certificate is younger than this machine'\''s clock. Go has the same words for it, "has expired or is not yet valid", and then says before where it says after.' \
-    'Compare date on both machines, and set the clock that is behind. Some seconds mend themselves; the script goes on waiting.'
+    'Compare date on both machines, and set the clock that is behind. A difference of a few seconds goes away by itself; the script goes on waiting.'
   usual_failure 'certificate signed by unknown authority' \
     'Who answers at this address is not an API server of this cluster, or it has certificates of another run of openshift-install.' \
     'Look who answers, openssl s_client -connect HOST:6443 -showcerts; then at DNS, at the load balancer, and at which auth/ directory is used.'
@@ -124,7 +124,7 @@ cluster_failures() {
     'The name of the API does not resolve on this machine.' \
     'Run verify-api.sh --resolve on the bootstrap node; elsewhere look at /etc/resolv.conf, and ask the name server with dig.'
   usual_failure 'was refused' \
-    'Nobody listens there. The API server is not up, or the load balancer has no backend.' \
+    'Nothing listens there. The API server is not up, or the load balancer has no backend.' \
     'On the bootstrap node, as root, look at crictl ps -a --name kube-apiserver; elsewhere at the load balancer'\''s view of port 6443.'
   usual_failure 'no answer within 20 s' \
     'The address swallows what is sent to it, or the API server is too busy to answer.' \

@@ -30,8 +30,8 @@ check_inputs() {
   need_input openshift/ 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
-  spoiled api-bootstrap.done render-api.sh \
+invalidates() {
+  invalidated api-bootstrap.done render-api.sh \
     'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
 }
 

@@ -8,7 +8,7 @@ CONTAINER='' LIST='' URLS='' STATUS=''
 
 shown() { show '' "$@" || true; }
 
-# What a killed run left asks once more and nobody hears it: it goes.
+# What a killed run left asks once more and nothing hears it: it goes.
 remove_left() {
   local mounts
   mounts="$(podman container inspect --format '{{range .Mounts}}{{.Source}}:{{end}}' "${CONTAINER}" 2> /dev/null)" || return 0
@@ -46,7 +46,7 @@ listens() { timeout 2 bash -c "exec 3<> /dev/tcp/$1/2379" 2> /dev/null; }
 list_members() {
   local address text said=''
   for address in localhost $(awk '{ print $2 }' <<< "${MASTERS}"); do
-    listens "${address}" || { said+="${address}: nobody listens on port 2379"$'\n'; continue; }
+    listens "${address}" || { said+="${address}: nothing listens on port 2379"$'\n'; continue; }
     if text="$(etcdctl answer "https://${address}:2379" member list)"; then
       LIST="$(grep --extended-regexp '^[0-9a-f]+, ' <<< "${text}" | sort --field-separator=, --key=4)"
       URLS="$(awk -F ', ' '$5 != "" { print $5 }' <<< "${LIST}" | paste --serial --delimiters=,)"

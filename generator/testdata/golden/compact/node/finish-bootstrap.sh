@@ -7,7 +7,7 @@
 # The etcd operator waits for that ConfigMap before it removes the bootstrap's
 # member, and openshift-install before it says that this machine may go. So one
 # small object ends the bootstrap. This script does what both do, one after the
-# other, or watches progress.service where its brake is released.
+# other, or watches progress.service where its hold is released.
 #
 # Reads:  cb-bootstrap.done
 #         cvo-overrides.done
@@ -50,7 +50,7 @@ check_inputs() {
   need_input auth/kubeconfig 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -58,7 +58,7 @@ do_stage() {
   [[ ${MODE} == dry-run ]] || etcd_can_do_without || die 1 'etcd still needs the member on this node' 'run wait-for-ceo.sh to its end'
   end_bootkube
   if progress_at_work; then
-    log 'progress.service is at work on this node, and creates the ConfigMap itself'
+    log 'progress.service is running on this node, and creates the ConfigMap itself'
     wait_for 2700 'progress.service to say that the bootstrap is complete' bootstrap_is_complete
   elif [[ ${MODE} != dry-run ]] && bootstrap_is_complete > /dev/null 2>&1; then
     log 'the ConfigMap is there already and says complete'
@@ -190,7 +190,7 @@ verify() {
 usual_failures() {
   usual_failure 'already exists' \
     'A ConfigMap of that name is there and did not say complete when the script looked. progress.service may have created it a moment later, or somebody else wrote it.' \
-    'Run finish-bootstrap.sh again, which looks first. If the same comes again, read the ConfigMap, and delete it if nobody needs it.'
+    'Run finish-bootstrap.sh again, which looks first. If the same comes again, read the ConfigMap, and delete it if it is not needed.'
   usual_failure 'status.infrastructureTopology of the infrastructures/cluster object is empty' \
     'The Infrastructure object has no status yet. Its controlPlaneTopology is asked for; the text names another field.' \
     'Look at oc get infrastructure cluster -o yaml; the config operator renders it, and cluster-bootstrap creates it.'

@@ -38,7 +38,7 @@ check_inputs() {
   :
 }
 
-spoils() {
+invalidates() {
   :
 }
 

@@ -44,7 +44,7 @@ check_inputs() {
   need_input manifests/99_feature-gate.yaml 'run copy-manifests.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

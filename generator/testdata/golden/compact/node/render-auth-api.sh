@@ -41,7 +41,7 @@ check_inputs() {
   need_input release-info/version 'run release-info.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

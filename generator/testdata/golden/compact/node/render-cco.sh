@@ -42,7 +42,7 @@ check_inputs() {
   need_input manifests/cluster-config.yaml 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -103,7 +103,7 @@ verify() {
     'every rendered file in manifests/, unchanged' \
     'Run render-cco.sh again.' \
     same cco-bootstrap/manifests/* manifests/
-  check pod 'the static pod is there, unless nobody is to hand out credentials' \
+  check pod 'the static pod is there, unless credentials are handed out by hand' \
     'cloud-credential-operator-pod.yaml, or credentialsMode Manual in cco-operator-config.yaml' \
     'Run render-cco.sh --force.' \
     pod_or_manual_mode

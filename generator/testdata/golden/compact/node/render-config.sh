@@ -44,7 +44,7 @@ check_inputs() {
   need_input tls/ 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

@@ -41,7 +41,7 @@ check_inputs() {
   need_input auth/kubeconfig-loopback 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -52,7 +52,7 @@ do_stage() {
   pull_image "${RELEASE_IMAGE_DIGEST}"
 
   # The operator makes its directories with mode 0666. Without the execute bit
-  # nobody but root can look inside; podman unshare makes a user root of what
+  # only root can look inside; podman unshare makes a user root of what
   # the user's own containers wrote.
   local inside=()
   ((EUID == 0)) || inside=(podman unshare)
@@ -124,7 +124,7 @@ usual_failures() {
     'A manifest that the command line names is not there; the operator asks a file that it could not open for its name.' \
     'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'cvo-bootstrap/manifests: Permission denied' \
-    'The operator makes its directories with mode 0666, so nobody but root can enter them.' \
+    'The operator makes its directories with mode 0666, so only root can enter them.' \
     'Off root put podman unshare in front of the command, as the script does.'
 }
 

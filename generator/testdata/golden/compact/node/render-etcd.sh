@@ -52,8 +52,8 @@ check_inputs() {
   need_input manifests/cluster-network-02-config.yml 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
-  spoiled kube-apiserver-bootstrap.done render-kube-apiserver.sh \
+invalidates() {
+  invalidated kube-apiserver-bootstrap.done render-kube-apiserver.sh \
     'every render makes new CAs, and the API server was rendered to trust the old ones'
   never_after cb-bootstrap.done start-bootstrap.sh \
     'the API server already talks to a running etcd with the old certificates'
@@ -94,7 +94,7 @@ do_stage() {
   fi
 
   # Two renders give the same pod manifest but other CAs. The kubelet would not
-  # restart etcd, and it would go on with certificates that nobody trusts. So a
+  # restart etcd, and it would go on with certificates that no client trusts. So a
   # manifest from before goes, and its container with it.
   if [[ -e "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" ]]; then
     [[ -n ${HOST_ROOT} ]] || need crictl

@@ -38,7 +38,7 @@ check_inputs() {
   need_input release-info/digest 'run release-info.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

@@ -61,7 +61,7 @@ check_inputs() {
   need_input tls/kubelet-client-ca-bundle.crt 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

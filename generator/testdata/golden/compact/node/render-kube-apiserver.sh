@@ -77,7 +77,7 @@ check_inputs() {
   need_input tls/service-account.pub 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

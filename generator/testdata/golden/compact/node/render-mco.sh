@@ -81,7 +81,7 @@ check_inputs() {
   need_input auth/kubeconfig-kubelet 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   never_after cvo-overrides.done restore-cvo-overrides.sh \
     'it takes the Machine Config Server of the bootstrap node away, and a new pod manifest would bring it back'
 }

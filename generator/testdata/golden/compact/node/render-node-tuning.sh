@@ -41,8 +41,8 @@ check_inputs() {
   need_input manifests/cluster-infrastructure-02-config.yml 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
-  spoiled mco-bootstrap.done render-mco.sh \
+invalidates() {
+  invalidated mco-bootstrap.done render-mco.sh \
     'it copied the MachineConfigs of the run before to /etc/mcc/bootstrap'
   never_after cvo-overrides.done restore-cvo-overrides.sh \
     'it takes the Machine Config Server of the bootstrap node away, and a new pod manifest would bring it back'

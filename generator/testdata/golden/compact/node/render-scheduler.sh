@@ -45,7 +45,7 @@ check_inputs() {
   need_input tls/ 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -120,7 +120,7 @@ usual_failures() {
     'auth/kubeconfig is missing. The message names the path inside the future pod, not the one that was read.' \
     'The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node.'
   usual_failure 'failed to write merged config to' \
-    'The configuration was to go into a directory that nobody makes.' \
+    'The configuration was to go into a directory that nothing makes.' \
     'Give --config-output-file a path inside --asset-output-dir, as bootkube.sh does.'
   usual_failure 'Failed to load "/usr/share/bootkube/manifests/config/bootstrap-config-overrides.yaml"' \
     'The image holds the command but none of its templates; it is not the payload'\''s operator image.' \

@@ -53,7 +53,7 @@ check_inputs() {
   need_input original_cvo_overrides.patch 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -104,7 +104,7 @@ verify() {
 
 usual_failures() {
   usual_failure 'Trying again to restore CVO overrides' \
-    'oc could not patch; the line before says why, most often DNS or a load balancer that sends to nobody.' \
+    'oc could not patch; the line before says why, most often DNS or a load balancer without a backend.' \
     'Run verify-api.sh on this node.'
   usual_failure 'original_cvo_overrides.patch' \
     'oc could not read the patch file, which openshift-install puts into bootstrap.ign.' \

@@ -2,15 +2,15 @@
 # run-bootkube-until: Let bootkube.sh work up to a stage, and stop it there
 #
 # The installer's own bootkube.sh does the work, and ends where you want to go
-# on by hand. It marks each stage with a file when the stage is done. So its
-# brake is released, the marker of the stage is watched, and the service is
+# on by hand. It marks each stage with a file when the stage is done. So the
+# hold is released, the marker of the stage is watched, and the service is
 # stopped as soon as the file is there. The next stage has then begun: it has no
 # marker, so its script, or bootkube.sh the next time, renders it again.
 #
 # Reads:  /etc/systemd/system/bootkube.service.d/10-bootlab.conf
 # Differs from the installer:
-# - The brake is on again as soon as the service runs. If bootkube.sh fails,
-# systemd does not start it a second time.
+# - The service is held again as soon as it runs. If bootkube.sh fails, systemd
+# does not start it a second time.
 # - Its record stands in bootlab/run-bootkube-until.json, not in bootkube.json.
 # - The container of the stage that was cut off is removed.
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
@@ -47,7 +47,7 @@ wait-for-etcd wait-for-etcd - etcdctl
 start-bootstrap cb-bootstrap cb-bootstrap.done cluster-bootstrap whole
 restore-cvo-overrides cvo-overrides cvo-overrides.done - whole
 wait-for-ceo wait-for-ceo - wait-for-ceo'
-readonly BRAKE="${HOST_ROOT}/etc/bootlab/automatic/bootkube" BOOTKUBE_RECORDS="${RECORDS}"
+readonly HOLD="${HOST_ROOT}/etc/bootlab/automatic/bootkube" BOOTKUBE_RECORDS="${RECORDS}"
 LIMIT=3600 UNTIL='' UNTIL_MARKER='' RUNNING=no
 # shellcheck disable=SC2034 # stage-lib.sh says it when the script is interrupted
 AGAIN="bootkube.service is stopped; ${CALL} lets it go on"
@@ -90,17 +90,17 @@ may_stop_behind() {
   done <<< "${STAGES}"
 }
 
-spoils() { :; }
+invalidates() { :; }
 
 do_stage() {
   RUNNING=yes
-  run mkdir --parents "${BRAKE%/*}"
-  run touch "${BRAKE}"
+  run mkdir --parents "${HOLD%/*}"
+  run touch "${HOLD}"
   # bootkube.service looks whether the lock is free.
   [[ ${MODE} == dry-run ]] || flock --unlock 9
   run systemctl start bootkube.service
   # systemd has looked at it; what is killed from here on leaves nothing released.
-  run rm --force "${BRAKE}"
+  run rm --force "${HOLD}"
   if [[ ${MODE} == dry-run ]]; then log "here it watches for ${UNTIL_MARKER}, at most ${LIMIT} s"; else watch_marker; fi
   stop_bootkube
   [[ ${MODE} == dry-run ]] || tell_where_it_stopped
@@ -110,7 +110,7 @@ do_stage() {
 # now and then.
 watch_marker() {
   local looks=0 end=$((SECONDS + LIMIT))
-  log "bootkube.sh is at work; waiting for ${UNTIL_MARKER}, at most ${LIMIT} s"
+  log "bootkube.sh is running; waiting for ${UNTIL_MARKER}, at most ${LIMIT} s"
   until [[ -e ${UNTIL_MARKER} ]]; do
     ((SECONDS < end)) || die 1 "${UNTIL} was not done within ${LIMIT} s" 'journalctl --unit=bootkube.service tells how far it came'
     looks=$((looks + 1))
@@ -146,12 +146,12 @@ remove_left() { # CONTAINER
 tidy_up() {
   [[ ${RUNNING} == yes ]] || return 0
   MODE=run
-  run rm --force "${BRAKE}"
+  run rm --force "${HOLD}"
   stop_bootkube
 }
 
 # bootkube.sh records the end of a stage even when it is ended in the middle. One
-# that was killed leaves it open; nobody else writes there now.
+# that was killed leaves it open; nothing else writes there now.
 tell_where_it_stopped() {
   local last marker whole result=success
   last="$(jq --raw-output 'map(.stage // empty) | last // empty' "${BOOTKUBE_RECORDS}" 2> /dev/null)" || last=''
@@ -166,7 +166,7 @@ tell_where_it_stopped() {
     "${BOOTKUBE_RECORDS}" > "${BOOTKUBE_RECORDS}.tmp" && mv --force "${BOOTKUBE_RECORDS}.tmp" "${BOOTKUBE_RECORDS}"
   [[ ${result} == failure ]] || return 0
   [[ -z ${whole} ]] || die 1 "the stop came too late: it landed in ${last}" \
-    'release-brake.sh bootkube lets bootkube.sh go on; if that fails, begin with a new bootstrap node'
+    'release-hold.sh bootkube lets bootkube.sh go on; if that fails, begin with a new bootstrap node'
   log "${last} has no marker and is rendered again, although its record may call it a success"
 }
 
@@ -175,7 +175,7 @@ stage_is_marked() {
 }
 
 bootkube_is_stopped() {
-  systemctl show --property=ActiveState bootkube.service | grep --extended-regexp '=(inactive|failed)$' || { echo 'it is at work'; return 1; }
+  systemctl show --property=ActiveState bootkube.service | grep --extended-regexp '=(inactive|failed)$' || { echo 'it is running'; return 1; }
 }
 
 verify() {
@@ -187,7 +187,7 @@ verify() {
     'inactive' \
     'Run systemctl stop bootkube.service.' \
     bootkube_is_stopped
-  check brake 'the brake is on again' \
+  check hold 'the service is held again' \
     'no /etc/bootlab/automatic/bootkube' \
     'Run rm /etc/bootlab/automatic/bootkube, or leave it if bootkube.sh is to go on at the next boot.' \
     absent "${HOST_ROOT}/etc/bootlab/automatic/bootkube"

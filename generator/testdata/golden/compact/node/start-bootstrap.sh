@@ -30,7 +30,7 @@
 # image once for each.
 # - podman runs in a session of its own, and what it prints comes to the script
 # through tee.
-# - A container that an interrupted run left at work is followed to its end, and
+# - A container that an interrupted run left running is followed to its end, and
 # a dead one is removed.
 # - When an earlier run did not see the end, the event
 # kube-system/bootstrap-finished is looked for before another start. What is
@@ -43,7 +43,7 @@
 # - What is said of a manifest that is refused is shown once in each pass, and
 # its name every 30 s in the last.
 # - After a failure nothing is gathered.
-# - After a failure the script ends, and nobody starts it again.
+# - After a failure the script ends, and nothing starts it again.
 # - Watching ends after 131 minutes.
 # - The stage is marked and recorded as done before its checks, as in
 # bootkube.sh, and a check that fails does not start it again.
@@ -81,7 +81,7 @@ check_inputs() {
   need_input auth/kubeconfig 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   never_after cvo-overrides.done restore-cvo-overrides.sh \
     'a second start would put a bootstrap control plane beside the one that the masters already run'
 }
@@ -115,7 +115,7 @@ do_stage() {
     make_room
     log 'From the line "API is up" there are 20 minutes. By then the masters must have booted, their CSRs be approved, and the production pods run on them.'
     log 'If the masters do not run yet, start them now. Each in a terminal of its own: wait-for-masters.sh, approve-csrs.sh --watch, watch-etcd-members.sh.'
-    log 'Any error ends it, and it takes its control plane away. systemd would start it again after 5 s; here nobody does, so that you can read why.'
+    log 'Any error ends it, and it takes its control plane away. systemd would start it again after 5 s; here nothing does, so that you can read why.'
     # --tear-down-early: the bootstrap control plane stays until every manifest
     # is created, so that the rest goes through localhost too
     # --asset-dir: where auth/, tls/, manifests/ and bootstrap-manifests/ are
@@ -135,7 +135,7 @@ do_stage() {
 
   # The limits of cluster-bootstrap together are 130 minutes, 100 up to 4.17.
   follow "${TIMEOUT:-7860}" ||
-    die 1 'cluster-bootstrap is still at work, which is not waited for any longer' "${CALL} follows it again"
+    die 1 'cluster-bootstrap is still running, which is not waited for any longer' "${CALL} follows it again"
   followed_to
   [[ ${STATUS} != 0 ]] || return 0
   [[ ${STATUS} != unknown ]] || ! ended_unseen || return 0
@@ -233,7 +233,7 @@ explain_line() {
   when_said pods 0 'Copying static manifests from:' \
     'The files of bootstrap-manifests/ go to the kubelet, which starts each as a static pod. A file that exists is an error.'
   when_said api 20 'Waiting up to 20m0s for the Kubernetes API' \
-    'It asks https://localhost:6443/readyz every second. Any HTTP answer will do, so "up" does not mean ready. Until images are pulled nobody listens.'
+    'It asks https://localhost:6443/readyz every second. Any HTTP answer will do, so "up" does not mean ready. Until images are pulled nothing listens.'
   when_said api-up 20 'API is up' \
     'The clock runs. Every file of manifests/ is created now, again and again until its type is known, and the required pods are looked for every 5 s.'
   when_said pod-status 0 'Pod Status:' \
@@ -241,7 +241,7 @@ explain_line() {
   when_said pods-ready 0 'All self-hosted control plane components successfully started' \
     'Each of the four names has a pod that is ready. One master is enough for that.'
   when_said two-masters 30 'Waiting for self hosted control plane to be available' \
-    'One master is no high availability. Now API server, scheduler and controller manager must each have a revision at work on two masters.'
+    'One master is no high availability. Now API server, scheduler and controller manager must each have a revision running on two masters.'
   when_said balancers 0 'to give load-balancers time' \
     'Load balancers look every few seconds. They must have seen the masters'\'' API servers before this node'\''s goes.'
   when_said success 0 'Sending bootstrap-success event.' \
@@ -271,11 +271,11 @@ each_second() {
 }
 
 # As in bootkube.sh the good end of cluster-bootstrap is the end of the stage.
-# Checks come behind it: another bootstrap control plane would mend none of them.
+# Checks come behind it: another bootstrap control plane would fix none of them.
 whole_stage() {
   begin
-  spoils
-  refuse_to_spoil
+  invalidates
+  refuse_to_invalidate
   begin_record
   rm --force "${MARKER}"
   sweep

@@ -12,7 +12,7 @@
 # - The server's certificate is verified against the cluster's own CAs.
 # - A request ends after 15 s, and curl says what went wrong.
 # - A name that is marked as reached must answer still, or it is asked and
-# recorded anew.
+# recorded again.
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail
 
@@ -47,7 +47,7 @@ source "${SCRIPT_DIR}/stage-lib.sh"
 # - Only an address is an answer.
 # - A name server has 3 s to answer and is asked twice.
 # - A name that is marked as resolved must resolve still, or it is asked and
-# recorded anew.
+# recorded again.
 UNABLE=0 REQUEST=() GOOD=''
 
 check_inputs() {
@@ -124,11 +124,11 @@ do_stage() {
   if [[ ${STAGE} == verify-api ]]; then
     log 'Check if API URL is reachable during bootstrap'
     ask api check-api-url api-dns-check.done 'Unable to reach API_URL'\''s https endpoint at' \
-      'The name leads to nobody who answers, to somebody without a certificate of this cluster, or to an API server that is not ready.' \
+      'The name leads to an address where nothing answers, to a server without a certificate of this cluster, or to an API server that is not ready.' \
       'Look at the load balancer'\''s port 6443 and at its view of the backends.'
     log 'Check if API-Int URL is reachable during bootstrap'
     ask api-int check-api-int-url api-int-dns-check.done 'Unable to reach API_INT_URL'\''s https endpoint at' \
-      'The name leads to nobody who answers, to somebody without a certificate of this cluster, or to an API server that is not ready.' \
+      'The name leads to an address where nothing answers, to a server without a certificate of this cluster, or to an API server that is not ready.' \
       'Look at the load balancer'\''s port 6443; without api-int no node stays in the cluster.'
   fi
 }

@@ -43,7 +43,7 @@ check_inputs() {
   need_input auth/kubeconfig 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -76,7 +76,7 @@ start_operator() {
       die 1 "a container named wait-for-ceo belongs elsewhere: ${mounts%:}" 'let it end, or remove it: podman rm --force wait-for-ceo'
   fi
   if [[ ${state} == running && ${MODE} != dry-run ]]; then
-    log 'container wait-for-ceo of an interrupted run is still at work: waiting for its end'
+    log 'container wait-for-ceo of an interrupted run is still running: waiting for its end'
     ended_well &
     WAITING=$!
     return
@@ -145,7 +145,7 @@ usual_failures() {
     'auth/kubeconfig is missing or unreadable. This alone ends the operator'\''s command by itself, with status 255.' \
     'Look for what changed or removed the file; it came with bootstrap.ign, and what make-ignition.sh keeps has it still.'
   usual_failure 'failed to list' \
-    'The operator'\''s command cannot read the object, and tries again for ever. Where nobody listens, and where the object is missing, it says nothing at all.' \
+    'The operator'\''s command cannot read the object, and tries again for ever. Where nothing listens, and where the object is missing, it says nothing at all.' \
     'The line ends with the reason; run verify-api.sh on this node.'
 }
 

@@ -49,7 +49,7 @@ check_inputs() {
   need_input "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" 'run render-etcd.sh first'
 }
 
-spoils() {
+invalidates() {
   # bootkube.sh has no question then either: single node has stopped its etcd.
   if [[ -e stop-etcd.done ]]; then log 'stop-etcd.done is there: wait-for-etcd is left out'; exit; fi
   :
@@ -108,7 +108,7 @@ verify() {
 
 usual_failures() {
   usual_failure 'connection refused' \
-    'Nobody listens on port 2379. Soon after the start the image is still pulled; later the kubelet did not start the pod, or etcd crashes.' \
+    'Nothing listens on port 2379. Soon after the start the image is still pulled; later the kubelet did not start the pod, or etcd crashes.' \
     'Look at systemctl status kubelet and journalctl -u kubelet, then at crictl ps -a --name etcd and at the logs of the container that is named there.'
   usual_failure 'certificate signed by unknown authority' \
     'The certificates in tls/ are of another render than etcd'\''s. A render makes new ones and the same pod manifest, so the kubelet lets the member run on.' \

@@ -30,7 +30,7 @@ master-2 192.168.126.22'
 readonly WORKERS=''
 readonly STAGE='wait-for-masters' CALL='wait-for-masters.sh' RECORD='wait-for-masters' MARKER=''
 readonly NEEDS=(oc jq flock) NEXT='back to the terminal of start-bootstrap.sh'
-readonly BESIDE=yes
+readonly PARALLEL=yes
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -43,7 +43,7 @@ check_inputs() {
   need_input auth/kubeconfig 'it comes with bootstrap.ign: is this the bootstrap node?'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -67,7 +67,7 @@ do_stage() {
 say_what_is_unseen() {
   command -v crictl > /dev/null || log 'without crictl it is not seen who asks the Machine Config Server'
   if command -v ssh > /dev/null && [[ -S ${SSH_AUTH_SOCK:-} ]]; then SSH=yes; return; fi
-  log 'without an SSH agent nobody sees what a master does before its kubelet asks for a certificate'
+  log 'without an SSH agent this script cannot see what a master does before its kubelet asks for a certificate'
   log 'log in with ssh -A, and run this with sudo --preserve-env=SSH_AUTH_SOCK'
 }
 
@@ -105,12 +105,12 @@ configurations() {
       print "the configuration of pool master was asked for " $1 " times from " $2 $3 }'
 }
 
-# They all come from one user; for whom, only their inside tells.
+# They all come from one user; only their content tells for which node.
 client_requests() {
   jq --raw-output '[.items[] | select(.spec.signerName == "kubernetes.io/kube-apiserver-client-kubelet" and (.spec.username | endswith(":node-bootstrapper")))
     | ([.status.conditions[]?.type] | join(",") | if . == "" then "Pending" else . end) + (if .status.certificate then ",Issued" else "" end)]
     | group_by(.) | map("\(length) \(.[0])") | select(. != []) | "client certificates asked for: " + join(", ")
-    + (if any(endswith(" Pending")) then "; next: approve-csrs.sh shows for whom" else "" end)' <<< "${CSRS}"
+    + (if any(endswith(" Pending")) then "; next: approve-csrs.sh shows for which node" else "" end)' <<< "${CSRS}"
 }
 
 # Before there is a Node, only the machine itself knows. The file is what the
@@ -130,7 +130,7 @@ inside() { # NAME ADDRESS
     first-boot-*) echo "$1: first boot; next: it pulls the OS image and boots again" ;;
     active) echo "$1: second boot, its kubelet runs; next: it asks for its client certificate" ;;
     inactive | activating | failed) echo "$1: second boot, its kubelet is ${state}; next: it waits for its host name and starts" ;;
-    *'Permission denied'* | *'verification failed'*) echo "$1: ssh lets nobody in: ${state:0:100}" ;;
+    *'Permission denied'* | *'verification failed'*) echo "$1: ssh login fails: ${state:0:100}" ;;
     *) echo "$1: ssh says ${state:0:100}" ;;
   esac
 }
@@ -142,7 +142,7 @@ standing() {
   local name node addresses ready serving
   while IFS=$'\t' read -r -u 7 name node addresses ready serving; do
     if [[ ${serving} == forgotten ]] && cluster get --raw "/api/v1/nodes/${node}/proxy/healthz" < /dev/null > /dev/null 2>&1; then
-      serving='at work'
+      serving='in use'
     fi
     if [[ ${node} == none ]]; then echo "${name}: no Node"
     else echo "${name}: Node ${node} at ${addresses}, ${ready}, serving certificate ${serving}"; fi
@@ -158,7 +158,7 @@ standing() {
 }
 
 # A client certificate makes a Node appear; the serving one lets logs be read.
-complete() { ! grep --quiet --invert-match --extended-regexp ', serving certificate (Approved,Issued|at work)$' <<< "$1"; }
+complete() { ! grep --quiet --invert-match --extended-regexp ', serving certificate (Approved,Issued|in use)$' <<< "$1"; }
 
 every_serving_certificate_is_there() {
   local machines
@@ -197,17 +197,17 @@ verify() {
     every_serving_certificate_is_there
   check foreign 'no Node is foreign to this lab' \
     'only Nodes by the names of machines in lab.yaml' \
-    'Find out what machine it is, by oc get node NAME -o yaml. If it is nobody'\''s, oc delete node NAME, and begin again with a network of your own.' \
+    'Find out what machine it is, by oc get node NAME -o yaml. If it belongs to no one, oc delete node NAME, and begin again with a network of your own.' \
     no_node_is_foreign
 }
 
 usual_failures() {
   usual_failure 'nothing on port 22' \
     'The machine is off, or its Ignition waits for the Machine Config Server. It tries again for ever and says so on its console.' \
-    'Look at its console. Connection refused there: nobody is behind port 22623. A 500: it asks for another pool. Unknown authority: master.ign is of another run.'
-  usual_failure 'ssh lets nobody in' \
-    'Your agent has no key that lab.yaml names as sshKey, or the machine was made anew and shows another host key.' \
-    'Compare ssh-add -l with sshKey; remove /opt/openshift/.bootlab.known_hosts if you made the machine anew.'
+    'Look at its console. Connection refused there: nothing listens on port 22623. A 500: it asks for another pool. Unknown authority: master.ign is of another run.'
+  usual_failure 'ssh login fails' \
+    'Your agent has no key that lab.yaml names as sshKey, or the machine was recreated and shows another host key.' \
+    'Compare ssh-add -l with sshKey; remove /opt/openshift/.bootlab.known_hosts if you recreated the machine.'
   usual_failure 'first boot; next: it pulls the OS image' \
     'If it stays so for long, the registry is slow, or refuses the pull secret.' \
     'On the master, journalctl -u machine-config-daemon-pull -u machine-config-daemon-firstboot.'

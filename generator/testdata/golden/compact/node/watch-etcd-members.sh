@@ -26,8 +26,8 @@ readonly MASTERS='master-0 192.168.126.20
 master-1 192.168.126.21
 master-2 192.168.126.22'
 readonly STAGE='watch-etcd-members' CALL='watch-etcd-members.sh' RECORD='watch-etcd-members' MARKER=''
-readonly NEEDS=(podman jq flock) NEXT='back to the terminal of the stage that is at work'
-readonly BESIDE=yes
+readonly NEEDS=(podman jq flock) NEXT='back to the terminal of the stage that is running'
+readonly PARALLEL=yes
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -41,7 +41,7 @@ check_inputs() {
   need_input tls/etcd-client.key 'run render-etcd.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -112,7 +112,7 @@ enough_members() {
 }
 
 meaning_of() { # VOTERS BAD BOOTSTRAP-MEMBER-IS-THERE
-  if (($2 > 0)); then echo 'a member is not well: the operator adds and removes nobody until it is'
+  if (($2 > 0)); then echo 'a member is not well: the operator adds and removes no member until it is'
   elif [[ $3 == no ]]; then
     echo 'the bootstrap member is gone: bootkube.sh had ended, kube-system/bootstrap said complete, and the operator removed it'
   elif (($1 > CONTROL_PLANE_REPLICAS)); then
@@ -139,7 +139,7 @@ members_are_of_the_lab() {
 
 one_joins_at_a_time() {
   list_members || return 1
-  awk -F ', ' '$2 != "started" || $6 == "true" { print; n++ } END { if (!n) print "nobody"; exit n > 1 }' <<< "${LIST}"
+  awk -F ', ' '$2 != "started" || $6 == "true" { print; n++ } END { if (!n) print "no member"; exit n > 1 }' <<< "${LIST}"
 }
 
 # Each voting member is asked for a key, and asks a quorum before it answers.
@@ -155,7 +155,7 @@ verify() {
     members_are_of_the_lab
   check one-at-a-time 'at most one member is joining' \
     'not more than one member that is a learner or has not started' \
-    'Two at once were not added by the operator. Look at oc get events -n openshift-etcd-operator, and remove what nobody starts with etcdctl member remove.' \
+    'Two at once were not added by the operator. Look at oc get events -n openshift-etcd-operator, and remove what is not started with etcdctl member remove.' \
     one_joins_at_a_time
   check healthy 'every voting member is healthy' \
     'is healthy from endpoint health, of each' \
@@ -164,7 +164,7 @@ verify() {
 }
 
 usual_failures() {
-  usual_failure 'nobody listens on port 2379' \
+  usual_failure 'nothing listens on port 2379' \
     'No etcd runs at that address. On a master that is normal until it is taken in; at localhost it is not, until the bootstrap member is removed.' \
     'Run wait-for-etcd.sh on this node; on masters look at oc get pods -n openshift-etcd.'
   usual_failure 'context deadline exceeded' \
@@ -177,7 +177,7 @@ usual_failures() {
     'A member shows a certificate whose time is over or has not begun; etcd'\''s live for years, so a clock is wrong.' \
     'Compare date on this node and on the masters.'
   usual_failure 'does not answer' \
-    'A member of the list is not to be reached, and so the operator adds nobody and removes nobody.' \
+    'A member of the list is not to be reached, and so the operator adds no member and removes none.' \
     'Look at that machine, and at the firewall between it and this node, ports 2379 and 2380.'
 }
 

@@ -29,7 +29,7 @@ readonly CLUSTER_DOMAIN='compact.bootlab.test'
 readonly WORKERS=''
 readonly STAGE='approve-worker-csrs' CALL='approve-worker-csrs.sh' RECORD='approve-worker-csrs' MARKER=''
 readonly NEEDS=(openssl jq flock) NEXT='back to wait-for-operators.sh'
-readonly BESIDE=yes
+readonly PARALLEL=yes
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
 source "${SCRIPT_DIR}/stage-lib.sh"
@@ -46,7 +46,7 @@ check_inputs() {
   need_input install/auth/kubeconfig 'run make-ignition.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -117,7 +117,7 @@ signed() {
   done
   [[ -z ${states} ]] || plain <<< "${states}" | sed 's/^/  /'
   [[ ${states} =~ :\ Approved($'\n'|$) ]] &&
-    echo '  Approved and not Issued: no controller manager is at work yet. It signs when it comes; until then nothing is to be done here.'
+    echo '  Approved and not Issued: no controller manager is running yet. It signs when it comes; until then nothing is to be done here.'
   APPROVED=()
   [[ ${MODE} == dry-run ]] || standing | plain | sed 's/^/  /'
 }
@@ -144,7 +144,7 @@ standing() {
   local name node addresses ready serving
   while IFS=$'\t' read -r -u 7 name node addresses ready serving; do
     if [[ ${serving} == forgotten ]] && cluster get --raw "/api/v1/nodes/${node}/proxy/healthz" < /dev/null > /dev/null 2>&1; then
-      serving='at work'
+      serving='in use'
     fi
     if [[ ${node} == none ]]; then echo "${name}: no Node"
     else echo "${name}: Node ${node} at ${addresses}, ${ready}, serving certificate ${serving}"; fi
@@ -160,7 +160,7 @@ standing() {
 }
 
 # A client certificate makes a Node appear; the serving one lets logs be read.
-complete() { ! grep --quiet --invert-match --extended-regexp ', serving certificate (Approved,Issued|at work)$' <<< "$1"; }
+complete() { ! grep --quiet --invert-match --extended-regexp ', serving certificate (Approved,Issued|in use)$' <<< "$1"; }
 
 every_serving_certificate_is_there() {
   local machines
@@ -172,7 +172,7 @@ every_serving_certificate_is_there() {
 # A request says twice who it is for: the sender is what the API server saw, the
 # inside is what the certificate would say. openssl opens it, and only one PEM
 # block of a usual size, so that openssl and the signer cannot read two different
-# ones. Opened is what is judged: what kubelets ask and nobody has answered, and
+# ones. Opened is what is judged: requests of kubelets that were not answered, and
 # if a first certificate is among it, those that were given out.
 opened() {
   local at text said inside
@@ -292,20 +292,20 @@ wanted() { # NAME
 verify() {
   check refused 'no request waits that must not be approved' \
     'every pending request is one of a worker of this lab' \
-    'oc get csr NAME -o yaml says who sends it. A master'\''s is approved by hand; what is nobody'\''s goes with oc adm certificate deny NAME.' \
+    'oc get csr NAME -o yaml says who sends it. A master'\''s is approved by hand; what belongs to no machine goes with oc adm certificate deny NAME.' \
     nothing_is_refused
 }
 
 usual_failures() {
   usual_failure 'Approved and not Issued' \
-    'The controller manager signs what is approved, and none is at work.' \
+    'The controller manager signs what is approved, and none is running.' \
     'Look at oc get pods -n openshift-kube-controller-manager. A signature needs no second approval.'
   usual_failure 'there is a Node of this machine' \
-    'The machine was made anew, or slept longer than its certificate lived, and asks like a stranger. Its Node is from before.' \
+    'The machine was recreated, or slept longer than its certificate lived, and asks like a stranger. Its Node is from before.' \
     'If you did that, oc delete node NAME and let it ask again, or approve this one request by hand.'
   usual_failure 'this name was given a certificate by' \
     'Two kubelets came by the same name, or one lost its disk between the certificate and its Node.' \
-    'If the machine was made anew, oc delete csr with the name of the older request. Else somebody else holds a certificate of a worker; find out who.'
+    'If the machine was recreated, oc delete csr with the name of the older request. Else somebody else holds a certificate of a worker; find out who.'
 }
 
 stage_main "$@"

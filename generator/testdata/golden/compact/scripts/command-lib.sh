@@ -184,7 +184,7 @@ pull_image() { # IMAGE
 }
 
 # A killed podman client leaves its container running and the name taken. True
-# when the container of an interrupted run was still at work and ended well.
+# when the container of an interrupted run was still running and ended well.
 adopt_container() { # NAME
   local state mounts status=1
   [[ ${MODE} != dry-run ]] || return 1
@@ -193,7 +193,7 @@ adopt_container() { # NAME
   [[ ":${mounts}" == *":${ASSET_DIR}:"* ]] ||
     die 1 "a container named $1 belongs elsewhere: ${mounts%:}" "let it end, or remove it: podman rm --force $1"
   if [[ ${state} == running ]]; then
-    log "container $1 of an interrupted run is still at work: waiting for it, at most 600 s"
+    log "container $1 of an interrupted run is still running: waiting for it, at most 600 s"
     status="$(timeout 600 podman wait "$1" 9>&-)" || status=1
   fi
   podman container exists "$1" && podman rm --force "$1" > /dev/null

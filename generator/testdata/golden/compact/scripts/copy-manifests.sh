@@ -11,7 +11,7 @@
 #         manifests/
 # Differs from bootkube.sh:
 # - Each file is copied under a temporary name and renamed.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -31,8 +31,8 @@ check_inputs() {
   need_input openshift/ 'run make-manifests.sh first'
 }
 
-spoils() {
-  spoiled api-bootstrap.done render-api.sh \
+invalidates() {
+  invalidated api-bootstrap.done render-api.sh \
     'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
 }
 

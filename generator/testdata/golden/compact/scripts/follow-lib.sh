@@ -14,7 +14,7 @@ apart() { # COMMAND...
   exec setsid --wait "$@" < /dev/null 2>&1 3<&- 4>&- 5>&- 9>&-
 }
 
-# True when a container of an earlier run is at work: a killed podman client
+# True when a container of an earlier run is running: a killed podman client
 # leaves it so. A dead one only holds the name, and goes.
 works_already() { # NAME
   local state mounts
@@ -29,7 +29,7 @@ works_already() { # NAME
 }
 
 follow_again() { # NAME
-  log "$1 of an earlier run is at work: its log from the beginning, then what comes"
+  log "$1 of an earlier run is running: its log from the beginning, then what comes"
   LATER=yes
   exec 7< <(apart podman wait "$1")
   exec 6< <(apart podman logs --follow --timestamps "$1")
@@ -97,7 +97,7 @@ follow() { # SECONDS
   ((SECONDS < end))
 }
 
-# The exit status of the container; unknown when nobody can say it any more.
+# The exit status of the container; unknown when it can no longer be known.
 followed_to() {
   local status=0
   if [[ ${LATER} == no ]]; then

@@ -10,7 +10,7 @@
 #         tools/openshift-install
 # Differs from oc adm release extract:
 # - openshift-install keeps its placeholder for the release image.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -31,7 +31,7 @@ check_inputs() {
   need_input release-info/images 'run release-info.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

@@ -7,8 +7,8 @@
 # Server. None of the three is changed. What the bootstrap node boots with is a
 # small config of its own that names two others, and Ignition merges them in
 # this order: the installer's bootstrap.ign, and the overlay with the scripts
-# and the brakes. Keys are made once. They are the cluster's, so nothing here
-# ever removes them.
+# and the drop-ins that hold services. Keys are made once. They are the
+# cluster's, so nothing here ever removes them.
 #
 # Reads:  tools/openshift-install
 #         release-info/digest
@@ -58,7 +58,7 @@ check_inputs() {
   need_input "${OVERLAY_FILE}" 'it comes from bootlab generate'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -97,7 +97,7 @@ do_stage() {
 
 # Nothing is more lost than the keys of a cluster that runs. So they stay in their
 # place until new ones are whole, and these have a name of their own meanwhile.
-put_aside() {
+keep_old() {
   local number=1
   while [[ -e install.old-${number} ]]; do number=$((number + 1)); done
   run mv install "install.old-${number}"
@@ -129,7 +129,7 @@ make_install() {
   if [[ -e install ]]; then
     made=install.whole
     run mv install.making "${made}"
-    put_aside
+    keep_old
   fi
   run mv "${made}" install
 }
@@ -308,7 +308,7 @@ verify() {
     'lab.yaml names another cluster now. Run make-ignition.sh --force, if no cluster was made with this one.' \
     value ".ignition.config.merge[0].source" \
       "https://api-int.${CLUSTER_DOMAIN}:22623/config/worker" ignition/worker.ign
-  check root-ca 'they believe the server of this bootstrap node' \
+  check root-ca 'they trust the server of this bootstrap node' \
     'one root CA in master.ign, worker.ign and bootstrap.ign' \
     'The files are of two runs. Run make-ignition.sh again.' \
     root_ca_is_one
@@ -320,12 +320,12 @@ verify() {
     'less than 400000 bytes in ignition/bootstrap.ign' \
     'A large additionalTrustBundle or many mirrors make it grow; reading it through fw_cfg takes the longer, the larger it is.' \
     is_small_enough
-  check private 'nobody else can read keys' \
+  check private 'no one else can read keys' \
     'mode 0600 on the files' \
     'Run chmod 600 on the files named; who could read one until now has the cluster.' \
     mode 0600 ignition/*.ign install/*.ign install/auth/* install/install-config.kept.yaml \
       install/.openshift_install_state.json
-  check closed 'nobody else can look into the directories' \
+  check closed 'no one else can look into the directories' \
     'mode 0700' \
     'Run chmod 700 on the directories named.' \
     mode 0700 install install/auth ignition

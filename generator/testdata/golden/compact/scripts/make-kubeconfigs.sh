@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# make-kubeconfigs: Make the three ways to the API
+# make-kubeconfigs: Create the three kubeconfigs
 #
-# A kubeconfig says where the API is, whom to believe there and as whom to come.
-# A bootstrap needs three: the administrator's, the administrator's over
-# localhost, which works before DNS and load balancer do, and the one that a new
-# node uses to ask for a certificate of its own. Two renders read the first and
-# stop without it.
+# A kubeconfig says where the API is, which CA to trust there, and who the
+# client is. A bootstrap needs three: the administrator's, the administrator's
+# over localhost, which works before DNS and load balancer do, and the one that
+# a new node uses to ask for a certificate of its own. Two renders read the
+# first and stop without it.
 #
 # Reads:  tls/kube-apiserver-complete-server-ca-bundle.crt
 #         tls/kube-apiserver-localhost-ca-bundle.crt
@@ -19,7 +19,7 @@
 # certificates in its memory.
 # - The kubeconfig that openshift-install leaves on the workstation, with api in
 # place of api-int, is not made.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -45,22 +45,22 @@ check_inputs() {
   need_input tls/kubelet-client.key 'run make-pki.sh first'
 }
 
-spoils() {
-  spoiled unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \
+invalidates() {
+  invalidated unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \
     'openshift-install made other kubeconfigs'
-  spoiled cvo-bootstrap.done render-cvo.sh \
+  invalidated cvo-bootstrap.done render-cvo.sh \
     'the cluster version operator'\''s static pod was given the old kubeconfig-loopback'
-  spoiled kube-controller-manager-bootstrap.done render-kcm.sh \
+  invalidated kube-controller-manager-bootstrap.done render-kcm.sh \
     'the controller manager'\''s render read the old auth/kubeconfig'
-  spoiled kube-scheduler-bootstrap.done render-scheduler.sh \
+  invalidated kube-scheduler-bootstrap.done render-scheduler.sh \
     'the scheduler'\''s render read the old auth/kubeconfig'
-  spoiled mco-bootstrap.done render-mco.sh \
+  invalidated mco-bootstrap.done render-mco.sh \
     'the Machine Config Server was given the old kubeconfig-kubelet for new nodes'
 }
 
 do_stage() {
-  # A kubeconfig is a question answered three times: where is the API, whom do I
-  # believe there, and as whom do I come? All three answers are in the file
+  # A kubeconfig is a question answered three times: where is the API, which CA do I
+  # trust there, and who am I? All three answers are in the file
   # itself, as base64, so that it works wherever it is copied to.
 
   # The administrator's, as it lies on the bootstrap node: through api-int, for
@@ -132,7 +132,7 @@ kubelet_embeds() {
 }
 
 verify() {
-  check private 'nobody else can read the kubeconfigs' \
+  check private 'no one else can read the kubeconfigs' \
     'mode 0600 on all three' \
     'Run chmod 600 on them; who reads auth/kubeconfig owns the cluster.' \
     mode 0600 auth/kubeconfig auth/kubeconfig-loopback auth/kubeconfig-kubelet

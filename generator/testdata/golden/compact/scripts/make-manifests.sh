@@ -31,7 +31,7 @@
 # - openshift-install-manifests names the release, not the version of an
 # installer.
 # - What you edited is kept unless --force is given.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -67,28 +67,28 @@ check_inputs() {
   need_input tls/machine-config-server.key 'run make-pki.sh first'
 }
 
-spoils() {
-  spoiled unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \
+invalidates() {
+  invalidated unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \
     'openshift-install wrote other manifests'
-  spoiled openshift-manifests.done copy-manifests.sh \
+  invalidated openshift-manifests.done copy-manifests.sh \
     'it copied the old openshift/ into manifests/'
-  spoiled config-bootstrap.done render-config.sh \
+  invalidated config-bootstrap.done render-config.sh \
     'it read the old Infrastructure'
-  spoiled cvo-bootstrap.done render-cvo.sh \
+  invalidated cvo-bootstrap.done render-cvo.sh \
     'it read the old ClusterVersion'
-  spoiled etcd-bootstrap.done render-etcd.sh \
+  invalidated etcd-bootstrap.done render-etcd.sh \
     'it read the old install-config, Infrastructure and Network'
-  spoiled kube-apiserver-bootstrap.done render-kube-apiserver.sh \
+  invalidated kube-apiserver-bootstrap.done render-kube-apiserver.sh \
     'it read the old Network and Infrastructure'
-  spoiled kube-controller-manager-bootstrap.done render-kcm.sh \
+  invalidated kube-controller-manager-bootstrap.done render-kcm.sh \
     'it read the old Network'
-  spoiled node-tuning-bootstrap.done render-node-tuning.sh \
+  invalidated node-tuning-bootstrap.done render-node-tuning.sh \
     'it read the old Infrastructure'
-  spoiled mco-bootstrap.done render-mco.sh \
+  invalidated mco-bootstrap.done render-mco.sh \
     'it read the old install-config, Infrastructure, Network, DNS, Proxy and pull secret'
-  spoiled cco-bootstrap.done render-cco.sh \
+  invalidated cco-bootstrap.done render-cco.sh \
     'it read the old install-config'
-  spoiled api-bootstrap.done render-api.sh \
+  invalidated api-bootstrap.done render-api.sh \
     'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
 }
 
@@ -105,7 +105,7 @@ do_stage() {
   command -v perl > /dev/null || command -v python3 > /dev/null ||
     die 4 'neither perl nor python3 is here' 'install one of them: they lead to the bcrypt of the C library'
   [[ ${MODE} == dry-run ]] || need_pull_secret
-  # Two names that nobody chooses: clusterID for updates and telemetry, infraID
+  # Two names that no one chooses: clusterID for updates and telemetry, infraID
   # for all that is made for the cluster outside of it. Made once, then kept.
   ids_fit || write_file 0644 metadata.json < <(new_ids)
   # The first login to the console and to oc, until an identity provider is set.
@@ -222,7 +222,7 @@ data:
   config: ""
 END
 
-  # The root CA, for whoever must believe the Machine Config Server.
+  # The root CA, for whoever must trust the Machine Config Server.
   manifest manifests/kube-system-configmap-root-ca.yaml << END
 apiVersion: v1
 kind: ConfigMap
@@ -234,7 +234,7 @@ data:
 ${root_ca}
 END
 
-  # The same for the machine config operator, once as what to believe and once
+  # The same for the machine config operator, once as what to trust and once
   # with the key: the operator renews the server's certificate from then on.
   manifest manifests/machine-config-server-ca-configmap.yaml << END
 apiVersion: v1
@@ -339,7 +339,7 @@ data:
 END
 
   for role in master worker; do
-    # What a new machine boots with: where its Ignition is, and whom to believe
+    # What a new machine boots with: where its Ignition is, and which CA to trust
     # there. This is the content of master.ign and worker.ign too.
     manifest "openshift/99_openshift-cluster-api_${role}-user-data-secret.yaml" << END
 apiVersion: v1
@@ -465,7 +465,7 @@ overrides() {
   done
 }
 
-# Secrets are for nobody else's eyes.
+# Secrets are for no one else to read.
 manifest() { # FILE
   local text mode=0644
   text="$(cat)"
@@ -709,7 +709,7 @@ verify() {
     'Run make-manifests.sh.' \
     present manifests/machine-config-server-ca-configmap.yaml \
       manifests/machine-config-server-ca-secret.yaml
-  check private 'nobody else can read what is secret' \
+  check private 'no one else can read what is secret' \
     'mode 0600' \
     'Run make-manifests.sh --force, or chmod 600 on them.' \
     mode 0600 install-config.yaml auth/kubeadmin-password \
@@ -791,7 +791,7 @@ verify() {
     'kind FeatureGate' \
     'Run make-manifests.sh --force; render-api.sh would find nothing to give a status to.' \
     value .kind FeatureGate openshift/99_feature-gate.yaml
-  check root-ca 'nodes are told to believe this PKI'\''s root CA' \
+  check root-ca 'nodes are told to trust this PKI'\''s root CA' \
     'tls/root-ca.crt in the ConfigMaps and in both pointer configurations' \
     'The root CA was made again; run make-manifests.sh.' \
     root_ca_arrives
@@ -809,7 +809,7 @@ verify() {
     pull_secret_arrives
   check password 'the hash is that of the password' \
     'bcrypt of auth/kubeadmin-password' \
-    'Run make-manifests.sh; without it nobody can log in to the console.' \
+    'Run make-manifests.sh; without it no one can log in to the console.' \
     password_fits
   check ssh-key 'the nodes get the lab'\''s SSH key' \
     'the same characters, and no file if the lab has no key' \

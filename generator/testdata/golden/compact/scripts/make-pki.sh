@@ -22,7 +22,7 @@
 # PUBLIC KEY above the same bytes.
 # - The lifetimes are always 24 hours, one year and ten years.
 # - No bound-service-account-signing-key is made.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -53,7 +53,7 @@ pki() {
   local operator=openshift-machine-config-operator
   service="$(printf 'DNS:%s ' {kubernetes,openshift}{,.default,.default.svc,.default.svc.cluster.local})"
 
-  # root-ca: signs the next two; a booting node believes the Machine Config Server by it.
+  # root-ca: signs the next two; a booting node trusts the Machine Config Server by it.
   signer root-ca 10y
   # machine-config-server: shown to every node that fetches its Ignition, to one added years later too.
   leaf machine-config-server root-ca 10y ignition CN=system:machine-config-server \
@@ -116,16 +116,16 @@ pki() {
   # aggregator-client: the same role under that signer; the operator makes its own, nothing here reads this.
   leaf aggregator-client aggregator-signer 24h client "${proxy}"
 
-  # kube-apiserver-complete-server-ca-bundle: believed by kubeconfigs, and by pods in the first hours.
+  # kube-apiserver-complete-server-ca-bundle: trusted by kubeconfigs, and by pods in the first hours.
   ca_file kube-apiserver-complete-server-ca-bundle kube-apiserver-localhost-signer \
     kube-apiserver-service-network-signer kube-apiserver-lb-signer
   # kube-apiserver-complete-client-ca-bundle: who may log in at the API; kubelets get this file too.
   ca_file kube-apiserver-complete-client-ca-bundle admin-kubeconfig-signer kubelet-signer \
     kube-control-plane-signer kube-apiserver-to-kubelet-signer kubelet-bootstrap-kubeconfig-signer
-  # kube-control-plane-ca-bundle: believed by the cluster-policy-controller of the bootstrap node.
+  # kube-control-plane-ca-bundle: trusted by the cluster-policy-controller of the bootstrap node.
   ca_file kube-control-plane-ca-bundle kube-control-plane-signer kube-apiserver-lb-signer \
     kube-apiserver-localhost-signer kube-apiserver-service-network-signer
-  # kubelet-client-ca-bundle: by it the API server believes a kubelet that serves logs.
+  # kubelet-client-ca-bundle: with it the API server trusts a kubelet that serves logs.
   ca_file kubelet-client-ca-bundle kubelet-signer
   # kubelet-serving-ca-bundle: the same under another name; nothing on the bootstrap node reads it.
   ca_file kubelet-serving-ca-bundle kubelet-signer
@@ -207,9 +207,9 @@ declare -rA SHAPE=([signer]=' CA:TRUE' [client]=' clientAuth CA:FALSE' [server]=
 # 1.1.1 writes without being asked.
 GENRSA=(openssl genrsa)
 [[ $(openssl genrsa -help 2>&1) != *-traditional* ]] || GENRSA+=(-traditional)
-# ANEW: the lifetime whose rows are made although they fit, or all. MADE: the
+# REDO: the lifetime whose rows are made although they fit, or all. MADE: the
 # lifetimes of what was made. LOOKING: rows are looked at, not made.
-ANEW='' MADE='' LOOKING=no MISFITS=0
+REDO='' MADE='' LOOKING=no MISFITS=0
 
 signer() { certificate "$1" "$1" "$2" signer "${3:-CN=$1,OU=openshift}" ''; }
 leaf() { certificate "$1" "$2" "$3" "$4" "$5" "${6:-}"; }
@@ -262,7 +262,7 @@ key_only() { # NAME
 stays() { # FILE LIFETIME TEST...
   local problem='as asked for'
   if problem="$("${@:3}" 2>&1)"; then
-    [[ ${LOOKING} == no && (${ANEW} == all || ${ANEW:-none} == "$2") ]] || return 0
+    [[ ${LOOKING} == no && (${REDO} == all || ${REDO:-none} == "$2") ]] || return 0
     problem='as asked for'
   elif [[ ${LOOKING} == yes ]]; then
     echo "$1: ${problem//$'\n'/; }"
@@ -304,19 +304,19 @@ own_usage() {
 }
 own_option() {
   [[ $1 == --renew ]] || return 1
-  ANEW=24h FORCE=yes
+  REDO=24h FORCE=yes
 }
 
-# Only what is really made anew spoils anything, so that is told at the end. But
+# Only what is really regenerated invalidates anything, so that is told at the end. But
 # keys of openshift-install's and keys of this script are of two clusters.
-spoils() {
-  [[ ${ANEW} != 24h || ! -e unpack-bootstrap-ignition.done ]] || die 1 'the keys came out of a bootstrap.ign' 'make that again and unpack it, or run make-pki.sh --force'
-  spoiled unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh 'openshift-install made other keys, and the two do not mix'
+invalidates() {
+  [[ ${REDO} != 24h || ! -e unpack-bootstrap-ignition.done ]] || die 1 'the keys came out of a bootstrap.ign' 'make that again and unpack it, or run make-pki.sh --force'
+  invalidated unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh 'openshift-install made other keys, and the two do not mix'
 }
 
 do_stage() {
   umask 077
-  [[ ${FORCE} == no ]] || ANEW=${ANEW:-all}
+  [[ ${FORCE} == no ]] || REDO=${REDO:-all}
   openssl_settings
   pki
   run chmod 0644 tls/root-ca.crt
@@ -396,7 +396,7 @@ verify() {
       tls/kube-apiserver-to-kubelet-ca-bundle.crt tls/kube-apiserver-lb-ca-bundle.crt \
       tls/kube-apiserver-localhost-ca-bundle.crt tls/kube-apiserver-service-network-ca-bundle.crt \
       tls/aggregator-ca-bundle.crt
-  check private 'nobody else can read a key' \
+  check private 'no one else can read a key' \
     'mode 0600 on every key in tls/' \
     'Run chmod 600 tls/*.key in the asset directory; who could read a key until now has it.' \
     mode 0600 tls/*.key
@@ -407,19 +407,19 @@ verify() {
       tls/machine-config-server.crt tls/kube*-client.crt tls/admin-kubeconfig-client.crt \
       tls/aggregator-client.crt tls/apiserver-proxy.crt tls/journal-gatewayd.crt \
       tls/service-account.pub
-  check server-chain 'clients of the API believe what it shows' \
+  check server-chain 'clients of the API trust its certificates' \
     'a chain from each serving certificate to the bundle in the kubeconfigs' \
     'Run make-pki.sh; it makes a leaf again that its signer did not sign.' \
     chain tls/kube-apiserver-complete-server-ca-bundle.crt tls/kube-apiserver-lb-server.crt \
       tls/kube-apiserver-internal-lb-server.crt tls/kube-apiserver-localhost-server.crt \
       tls/kube-apiserver-service-network-server.crt
-  check client-chain 'the API believes what its clients show' \
+  check client-chain 'the API trusts its clients'\'' certificates' \
     'a chain from each client certificate to the API'\''s client CA bundle' \
     'Run make-pki.sh; it makes a leaf again that its signer did not sign.' \
     chain tls/kube-apiserver-complete-client-ca-bundle.crt tls/admin-kubeconfig-client.crt \
       tls/kubelet-client.crt tls/kube-control-plane-kube-controller-manager-client.crt \
       tls/kube-control-plane-kube-scheduler-client.crt tls/kube-apiserver-to-kubelet-client.crt
-  check ignition-chain 'a booting node believes the Machine Config Server' \
+  check ignition-chain 'a booting node trusts the Machine Config Server' \
     'a chain to the root CA' \
     'Run make-pki.sh; a node would ask for its Ignition for ever, with an error about an unknown authority.' \
     chain tls/root-ca.crt tls/machine-config-server.crt tls/journal-gatewayd.crt

@@ -11,7 +11,7 @@
 # - Version and Kubernetes version are read from the payload's own files.
 # - The images are listed once, and the list is kept in a file.
 # - Images under images in lab.yaml take the place of the release's own.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -40,7 +40,7 @@ check_inputs() {
   :
 }
 
-spoils() {
+invalidates() {
   :
 }
 

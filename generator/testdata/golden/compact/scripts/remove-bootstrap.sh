@@ -56,7 +56,7 @@ check_inputs() {
   need_input install/auth/kubeconfig 'run make-ignition.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -74,7 +74,7 @@ do_stage() {
 # Without these two the cluster may lose the only copy of its data.
 it_may_go() {
   [[ ${MODE} != dry-run ]] || return 0
-  bootstrap_is_complete || die 1 'nobody has said that the bootstrap is complete' 'run finish-bootstrap.sh on the bootstrap node'
+  bootstrap_is_complete || die 1 'nothing says that the bootstrap is complete' 'run finish-bootstrap.sh on the bootstrap node'
   member_is_removed || die 1 'etcd has not removed its member on the bootstrap node' 'finish-bootstrap.sh waits for it, on the bootstrap node'
   [[ -S ${BALANCER_SOCKET} ]] || die 4 "no load balancer of this lab is here: there is no socket ${BALANCER_SOCKET}" \
     "if it is your own, take ${BOOTSTRAP#* } out of ports 6443 and 22623, wait until its connections have ended, and remove the machine yourself"
@@ -193,14 +193,14 @@ api_is_ready() { cluster get --raw /readyz; }
 verify() {
   check balancer 'the load balancer sends nothing to the bootstrap node' \
     'state MAINT for its servers on 6443 and 22623, or no such server' \
-    'Run remove-bootstrap.sh --balancer-only; HAProxy forgets the state when it is started anew.' \
+    'Run remove-bootstrap.sh --balancer-only; HAProxy forgets the state when it is restarted.' \
     balancer_lets_go
   check machine 'the machine is gone' \
     'no libvirt domain of its name' \
     'Run remove-bootstrap.sh; it says whether the domain belongs to this lab.' \
     machine_is_gone
   check files 'its disk and its Ignition file are gone' \
-    'no volume with its name in the lab'\''s libvirt pool, which is looked through anew' \
+    'no volume with its name in the lab'\''s libvirt pool, which is searched again' \
     'Run remove-bootstrap.sh. Where the machine is gone already, delete them with virsh vol-delete --pool and the names above.' \
     files_are_gone
   check api 'the API answers without it' \
@@ -211,7 +211,7 @@ verify() {
 
 usual_failures() {
   usual_failure 'configmaps "bootstrap" not found' \
-    'Nobody has said yet that the bootstrap is complete.' \
+    'Nothing has said yet that the bootstrap is complete.' \
     'Run finish-bootstrap.sh on the bootstrap node, or wait for progress.service.'
   usual_failure 'Permission denied' \
     'HAProxy'\''s socket takes questions, but no orders; or it belongs to somebody else.' \

@@ -6,7 +6,7 @@
 # where an interrupted one ended. There is nothing here that the scripts do not
 # do when they are called one by one.
 #
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and

@@ -22,7 +22,7 @@
 # - A container that an interrupted run left behind is adopted while it runs and
 # removed when it is dead.
 # - Each file is copied under a temporary name and renamed.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -46,7 +46,7 @@ check_inputs() {
   need_input manifests/99_feature-gate.yaml 'run copy-manifests.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

@@ -22,7 +22,7 @@
 # - A container that an interrupted run left behind is adopted while it runs and
 # removed when it is dead.
 # - Each file is copied under a temporary name and renamed.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -44,7 +44,7 @@ check_inputs() {
   need_input manifests/cluster-config.yaml 'run make-manifests.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -107,7 +107,7 @@ verify() {
     'every rendered file in manifests/, unchanged' \
     'Run render-cco.sh again.' \
     same cco-bootstrap/manifests/* manifests/
-  check pod 'the static pod is there, unless nobody is to hand out credentials' \
+  check pod 'the static pod is there, unless credentials are handed out by hand' \
     'cloud-credential-operator-pod.yaml, or credentialsMode Manual in cco-operator-config.yaml' \
     'Run render-cco.sh --force.' \
     pod_or_manual_mode

@@ -22,7 +22,7 @@
 # removed when it is dead.
 # - Each file is copied under a temporary name and renamed.
 # - The output directories are opened, read and removed under podman unshare.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -44,7 +44,7 @@ check_inputs() {
   need_input auth/kubeconfig-loopback 'run make-kubeconfigs.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -57,7 +57,7 @@ do_stage() {
   pull_image "${RELEASE_IMAGE_DIGEST}"
 
   # The operator makes its directories with mode 0666. Without the execute bit
-  # nobody but root can look inside; podman unshare makes a user root of what
+  # only root can look inside; podman unshare makes a user root of what
   # the user's own containers wrote.
   local inside=()
   ((EUID == 0)) || inside=(podman unshare)
@@ -129,7 +129,7 @@ usual_failures() {
     'A manifest that the command line names is not there; the operator asks a file that it could not open for its name.' \
     'Run copy-manifests.sh and make-manifests.sh, or unpack a bootstrap.ign; then render-cvo.sh.'
   usual_failure 'cvo-bootstrap/manifests: Permission denied' \
-    'The operator makes its directories with mode 0666, so nobody but root can enter them.' \
+    'The operator makes its directories with mode 0666, so only root can enter them.' \
     'Off root put podman unshare in front of the command, as the script does.'
 }
 

@@ -31,7 +31,7 @@
 # - An etcd pod manifest that is already in place is taken away, and its
 # container waited for, before new certificates are copied.
 # - Name and address of the member are the workstation's.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -55,8 +55,8 @@ check_inputs() {
   need_input manifests/cluster-network-02-config.yml 'run make-manifests.sh first'
 }
 
-spoils() {
-  spoiled kube-apiserver-bootstrap.done render-kube-apiserver.sh \
+invalidates() {
+  invalidated kube-apiserver-bootstrap.done render-kube-apiserver.sh \
     'every render makes new CAs, and the API server was rendered to trust the old ones'
 }
 
@@ -95,7 +95,7 @@ do_stage() {
   fi
 
   # Two renders give the same pod manifest but other CAs. The kubelet would not
-  # restart etcd, and it would go on with certificates that nobody trusts. So a
+  # restart etcd, and it would go on with certificates that no client trusts. So a
   # manifest from before goes, and its container with it.
   if [[ -e "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" ]]; then
     [[ -n ${HOST_ROOT} ]] || need crictl

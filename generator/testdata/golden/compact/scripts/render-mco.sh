@@ -48,7 +48,7 @@
 # removed when it is dead.
 # - Each file is copied under a temporary name and renamed, static pod manifests
 # last.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -83,7 +83,7 @@ check_inputs() {
   need_input auth/kubeconfig-kubelet 'run make-kubeconfigs.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 

@@ -24,7 +24,7 @@
 # - A container that an interrupted run left behind is adopted while it runs and
 # removed when it is dead.
 # - Each file is copied under a temporary name and renamed.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -47,7 +47,7 @@ check_inputs() {
   need_input tls/ 'run make-pki.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -124,7 +124,7 @@ usual_failures() {
     'auth/kubeconfig is missing. The message names the path inside the future pod, not the one that was read.' \
     'Run make-kubeconfigs.sh, or unpack a bootstrap.ign.'
   usual_failure 'failed to write merged config to' \
-    'The configuration was to go into a directory that nobody makes.' \
+    'The configuration was to go into a directory that nothing makes.' \
     'Give --config-output-file a path inside --asset-output-dir, as bootkube.sh does.'
   usual_failure 'Failed to load "/usr/share/bootkube/manifests/config/bootstrap-config-overrides.yaml"' \
     'The image holds the command but none of its templates; it is not the payload'\''s operator image.' \

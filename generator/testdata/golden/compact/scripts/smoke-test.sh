@@ -40,7 +40,7 @@ readonly NAMESPACE="bootlab-${CLUSTER_NAME}" GREETING="This is ${CLUSTER_DOMAIN}
 readonly HOST="bootlab-smoke-test.apps.${CLUSTER_DOMAIN}"
 
 own_usage() {
-  printf '  %-10s %s\n' '--keep' 'leave the application at work, so that --verify can look at it, and you'
+  printf '  %-10s %s\n' '--keep' 'leave the application running, so that --verify can look at it, and you'
   timeout_usage
 }
 own_option() { if [[ $1 == --keep ]]; then KEEP=yes; else timeout_option "$1"; fi; }
@@ -51,7 +51,7 @@ check_inputs() {
   need_input release-info/images 'run release-info.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -107,7 +107,7 @@ namespace_is_gone() {
   [[ -z ${found} ]]
 }
 
-# Nobody is asked again on the way out.
+# No question is asked again on the way out.
 tidy_up() {
   [[ ${MADE} == yes && ${KEEP} == no ]] || return 0
   MODE=run

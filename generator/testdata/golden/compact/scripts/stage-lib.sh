@@ -2,7 +2,7 @@
 # stage-lib.sh: how every stage script runs
 #
 # A stage script sets its settings and STAGE, CALL (what it is called with),
-# RECORD, MARKER, NEEDS and NEXT, sources this file, defines check_inputs, spoils,
+# RECORD, MARKER, NEEDS and NEXT, sources this file, defines check_inputs, invalidates,
 # do_stage, verify and usual_failures, and ends with stage_main "$@". Exit status:
 # 0 done, 1 the stage failed, 2 wrong usage, 3 a check failed, 4 this host lacks
 # something.
@@ -11,10 +11,10 @@ umask 022
 # everywhere. Not C.UTF-8, which is not on every host: what lies outside ASCII is
 # kept byte for byte all the same, and jq reads UTF-8 whatever stands here.
 export LC_ALL=C
-MODE=run FORCE=no ERROR='' SAID=no LINE='' BEGUN=no PHASE='' CHECKS=0 FAILED=0 LOG_FROM=1 LOGGER='' SPOILT=()
+MODE=run FORCE=no ERROR='' SAID=no LINE='' BEGUN=no PHASE='' CHECKS=0 FAILED=0 LOG_FROM=1 LOGGER='' INVALIDATED=()
 AGAIN='' RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
 # bootkube.sh has one stage open at a time; what runs beside it tells its own.
-[[ -z ${BESIDE:-} ]] || RECORDS="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.json"
+[[ -z ${PARALLEL:-} ]] || RECORDS="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.json"
 readonly LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 # 3, 4 and 5 stay the terminal while output goes through the log; 9 is the lock.
 exec 3<&0 4>&1 5>&2
@@ -26,14 +26,14 @@ source "${BASH_SOURCE[0]%/*}/check-lib.sh"
 source "${BASH_SOURCE[0]%/*}/certificate-lib.sh"
 
 # What this stage's result was used for must be done again after it.
-spoiled() { # MARKER SCRIPT WHY
+invalidated() { # MARKER SCRIPT WHY
   [[ -e $1 ]] || return 0
-  SPOILT+=("$1")
-  log "what $2 made is spoilt by doing ${STAGE} again: $3"
+  INVALIDATED+=("$1")
+  log "what $2 made is invalidated by doing ${STAGE} again: $3"
 }
 
-refuse_to_spoil() {
-  [[ ${#SPOILT[@]} == 0 || ${FORCE} == yes ]] || die 1 "repeating ${STAGE} spoils ${#SPOILT[@]} later results, named above" \
+refuse_to_invalidate() {
+  [[ ${#INVALIDATED[@]} == 0 || ${FORCE} == yes ]] || die 1 "repeating ${STAGE} invalidates ${#INVALIDATED[@]} later results, named above" \
     "${CALL} --force does it and marks them as not done; run their scripts after it"
 }
 
@@ -91,7 +91,7 @@ prepare_directory() {
     [[ -d ${ASSET_DIR} ]] || die 4 "there is no ${ASSET_DIR}" 'it comes with bootstrap.ign: is this the bootstrap node?'
   elif [[ ${MODE} != dry-run ]]; then
     [[ ${ASSET_DIR} != *:* ]] || die 4 "the path ${ASSET_DIR} holds a colon" 'podman cannot mount it: move the lab'
-    # Keys lie below: nobody else may look in, however the directory came about.
+    # Keys lie below: no one else may look in, however the directory came about.
     (umask 077 && mkdir --parents "${ASSET_DIR}" "${HOST_ROOT}") 2> /dev/null || true
     [[ -w ${ASSET_DIR} && -w ${HOST_ROOT} ]] ||
       die 4 "${ASSET_DIR} cannot be written to" 'look at its owner, its mode and the space on its disk'
@@ -104,11 +104,11 @@ prepare_directory() {
 }
 
 lock() {
-  exec 9> "${ASSET_DIR}/.bootlab${BESIDE:+.${STAGE}}.lock"
+  exec 9> "${ASSET_DIR}/.bootlab${PARALLEL:+.${STAGE}}.lock"
   local other='stage script'
-  [[ -z ${BESIDE:-} ]] || other=${CALL}
-  flock --nonblock 9 || die 1 "another ${other} is at work in ${ASSET_DIR}" 'wait until it ends'
-  [[ -n ${HOST_ROOT} || -n ${BESIDE:-} ]] || without_bootkube
+  [[ -z ${PARALLEL:-} ]] || other=${CALL}
+  flock --nonblock 9 || die 1 "another ${other} is running in ${ASSET_DIR}" 'wait until it ends'
+  [[ -n ${HOST_ROOT} || -n ${PARALLEL:-} ]] || without_bootkube
 }
 
 # bootkube.service looks at the lock before it starts, and this looks at
@@ -116,7 +116,7 @@ lock() {
 without_bootkube() {
   case "$(systemctl show --property=ActiveState --value bootkube.service 2> /dev/null || true)" in
     active | activating | reloading | deactivating)
-      die 1 'bootkube.service is at work on this node' 'let it end; to go on by hand, see run-bootkube-until.sh' ;;
+      die 1 'bootkube.service is running on this node' 'let it end; to go on by hand, see run-bootkube-until.sh' ;;
   esac
 }
 
@@ -155,7 +155,7 @@ finish() {
   exit "${status}"
 }
 
-# A stage that leaves something at work behind its back defines this again.
+# A stage that leaves something running behind its back defines this again.
 tidy_up() { :; }
 
 # What die said inside $(…) is in the log and nowhere else.
@@ -174,7 +174,7 @@ their_words() {
 }
 
 # Said only when the component's own message stands in the log of this run.
-usual_failure() { # MESSAGE CAUSE MEND
+usual_failure() { # MESSAGE CAUSE FIX
   # Who finds it reads no further; those before it fail then, and count for nothing.
   grep --quiet --fixed-strings --regexp="$1" < <(their_words 2> /dev/null) || return 0
   printf '  cause: %s\n  hint: %s\n' "$2" "$3"
@@ -226,7 +226,7 @@ cluster_failures() { :; } # cluster-lib.sh knows some
 # A stage that leaves several markers, or none, defines this again.
 marked() { [[ -n ${MARKER} && -e ${MARKER} ]]; }
 
-# A stage that doing again would not mend defines this again.
+# A stage that doing again would not fix defines this again.
 although_marked() { log "${STAGE} is marked as done, but ${FAILED} of ${CHECKS} checks fail: doing it again"; }
 
 # From the start in the record to the marker. A stage of several records, or
@@ -234,12 +234,12 @@ although_marked() { log "${STAGE} is marked as done, but ${FAILED} of ${CHECKS} 
 whole_stage() {
   begin
   # What is refused has not begun.
-  spoils
-  refuse_to_spoil
+  invalidates
+  refuse_to_invalidate
   begin_record
-  ((${#SPOILT[@]} == 0)) || run rm --force "${SPOILT[@]}"
+  ((${#INVALIDATED[@]} == 0)) || run rm --force "${INVALIDATED[@]}"
   [[ -z ${MARKER} ]] || rm --force "${MARKER}"
-  [[ -n ${BESIDE:-} ]] || sweep
+  [[ -n ${PARALLEL:-} ]] || sweep
   do_stage
   CHECKS=0 FAILED=0
   verify

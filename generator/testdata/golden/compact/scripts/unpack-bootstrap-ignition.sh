@@ -4,7 +4,7 @@
 # openshift-install hands the bootstrap node everything in one file: keys,
 # kubeconfigs, manifests, and the scripts that use them, bootkube.sh among them.
 # Ignition writes them to the node's disk at its first boot. This does the same
-# for what lies below /opt/openshift, so that a rehearsal works on the
+# for what lies below /opt/openshift, so that a local run works on the
 # installer's own assets: what the render stages make of them is what they would
 # make on the node. It takes the place of make-pki.sh, make-kubeconfigs.sh and
 # make-manifests.sh, and one cluster's files never mix with the other's.
@@ -23,7 +23,7 @@
 # - What speaks of a Secret, or is compressed or in pieces, has mode 0600,
 # directories have 0700, and everything belongs to who runs the script.
 # - What was in auth/, manifests/, openshift/ and tls/ before goes.
-# For lab compact, okd 4.21, rehearsal on this workstation. Made by bootlab generate.
+# For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
 # Settings: all that comes from lab.yaml and the release stands here and
@@ -105,7 +105,7 @@ readonly REFUSED='
 
 # A line for each piece of what is taken: mode of the file, number of its pieces,
 # how this one is written and compressed, its hash, and the file. A Secret, and
-# what cannot be seen whole here, is for nobody else to read, whatever its mode.
+# what cannot be seen whole here, is for no one else to read, whatever its mode.
 # shellcheck disable=SC2016
 readonly TABLE='
   def secret: .compression == "gzip" or (if base64 then data | @base64d else data end | test("kind[^a-z]{1,12}Secret"));
@@ -125,26 +125,26 @@ need_ignition() {
     'openshift-install create ignition-configs makes bootstrap.ign: put it there, or name it with --ignition=FILE'
 }
 
-spoils() {
-  spoiled make-pki.done make-pki.sh 'openshift-install made other keys, and they take the place of its own'
-  spoiled make-kubeconfigs.done make-kubeconfigs.sh 'openshift-install made other kubeconfigs'
-  spoiled make-manifests.done make-manifests.sh 'openshift-install wrote other manifests'
-  spoiled openshift-manifests.done copy-manifests.sh 'manifests/ is another one now'
-  spoiled auth-api-bootstrap.done render-auth-api.sh 'what it copied into manifests/ is gone'
-  spoiled ingress-operator-bootstrap.done render-ingress.sh 'what it copied into manifests/ is gone'
-  spoiled kube-apiserver-bootstrap.done render-kube-apiserver.sh 'the API server'\''s operator was given the old signers, in Secrets'
-  spoiled kube-controller-manager-bootstrap.done render-kcm.sh 'the controller manager'\''s operator was given the old kubelet-signer and service account key'
-  spoiled mco-bootstrap.done render-mco.sh 'nodes were to be given the old root CA and the old CAs of the API'\''s clients'
-  spoiled cvo-bootstrap.done render-cvo.sh 'the cluster version operator'\''s static pod was given the old kubeconfig-loopback'
-  spoiled kube-scheduler-bootstrap.done render-scheduler.sh 'the scheduler'\''s render read the old auth/kubeconfig'
-  spoiled config-bootstrap.done render-config.sh 'it read the old Infrastructure'
-  spoiled etcd-bootstrap.done render-etcd.sh 'it read the old install-config, Infrastructure and Network'
-  spoiled node-tuning-bootstrap.done render-node-tuning.sh 'it read the old Infrastructure'
-  spoiled cco-bootstrap.done render-cco.sh 'it read the old install-config'
-  spoiled api-bootstrap.done render-api.sh 'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
-  # A file that is refused spoils nothing. So all of it is laid out beside the
+invalidates() {
+  invalidated make-pki.done make-pki.sh 'openshift-install made other keys, and they take the place of its own'
+  invalidated make-kubeconfigs.done make-kubeconfigs.sh 'openshift-install made other kubeconfigs'
+  invalidated make-manifests.done make-manifests.sh 'openshift-install wrote other manifests'
+  invalidated openshift-manifests.done copy-manifests.sh 'manifests/ is another one now'
+  invalidated auth-api-bootstrap.done render-auth-api.sh 'what it copied into manifests/ is gone'
+  invalidated ingress-operator-bootstrap.done render-ingress.sh 'what it copied into manifests/ is gone'
+  invalidated kube-apiserver-bootstrap.done render-kube-apiserver.sh 'the API server'\''s operator was given the old signers, in Secrets'
+  invalidated kube-controller-manager-bootstrap.done render-kcm.sh 'the controller manager'\''s operator was given the old kubelet-signer and service account key'
+  invalidated mco-bootstrap.done render-mco.sh 'nodes were to be given the old root CA and the old CAs of the API'\''s clients'
+  invalidated cvo-bootstrap.done render-cvo.sh 'the cluster version operator'\''s static pod was given the old kubeconfig-loopback'
+  invalidated kube-scheduler-bootstrap.done render-scheduler.sh 'the scheduler'\''s render read the old auth/kubeconfig'
+  invalidated config-bootstrap.done render-config.sh 'it read the old Infrastructure'
+  invalidated etcd-bootstrap.done render-etcd.sh 'it read the old install-config, Infrastructure and Network'
+  invalidated node-tuning-bootstrap.done render-node-tuning.sh 'it read the old Infrastructure'
+  invalidated cco-bootstrap.done render-cco.sh 'it read the old install-config'
+  invalidated api-bootstrap.done render-api.sh 'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
+  # A file that is refused invalidates nothing. So all of it is laid out beside the
   # assets, and checked there, before anything is marked as not done.
-  [[ ${FORCE} == no && ${#SPOILT[@]} -gt 0 ]] || { need_ignition; begin_record; lay_out; check_there; }
+  [[ ${FORCE} == no && ${#INVALIDATED[@]} -gt 0 ]] || { need_ignition; begin_record; lay_out; check_there; }
 }
 
 do_stage() {
@@ -291,7 +291,7 @@ verify() {
       manifests/cluster-scheduler-02-config.yml manifests/cvo-overrides.yaml \
       manifests/openshift-config-secret-pull-secret.yaml openshift/99_feature-gate.yaml \
       tls/root-ca.crt tls/service-account.key tls/service-account.pub
-  check private 'nobody else can read keys and Secrets' \
+  check private 'no one else can read keys and Secrets' \
     'mode 0600 on them' \
     'Run chmod 600 on the files named; who could read one until now has it.' \
     mode 0600 auth/kubeconfig* tls/*.key manifests/*-secret.yaml openshift/*-secret.yaml
@@ -300,7 +300,7 @@ verify() {
     'The file was put together from two; make it again, and run unpack-bootstrap-ignition.sh --force.' \
     key_pair tls/kube*-signer.crt tls/aggregator-signer.crt tls/aggregator-ca.crt \
       tls/kube*-server.crt tls/kube*-client.crt tls/machine-config-server.crt
-  check server-chain 'clients of the API believe what it shows' \
+  check server-chain 'clients of the API trust its certificates' \
     'a chain from each serving certificate to the bundle in the kubeconfigs' \
     'The file was put together from two; make it again, and run unpack-bootstrap-ignition.sh --force.' \
     chain tls/kube-apiserver-complete-server-ca-bundle.crt tls/kube-apiserver-*-server.crt

@@ -44,7 +44,7 @@ check_inputs() {
   need_input install/auth/kubeconfig 'run make-ignition.sh first'
 }
 
-spoils() {
+invalidates() {
   :
 }
 
@@ -149,7 +149,7 @@ verify() {
     'no ClusterOperator with Available other than True' \
     'Begin with the one that waits longest, which wait-for-operators.sh names; what it waits for is often another operator.' \
     operators_are_available
-  check stable 'no operator is at work on something new' \
+  check stable 'no operator is rolling out a change' \
     'Progressing False for 30 seconds, for each ClusterOperator' \
     'Wait some minutes. After a change of MachineConfig it takes as long as all nodes need, one by one.' \
     operators_are_stable
@@ -170,7 +170,7 @@ usual_failures() {
     'Look at oc get machineconfigpools and oc get nodes.'
   usual_failure 'no sign of the ClusterVersion to be Available' \
     'Forty minutes were not enough. On slow machines that says little.' \
-    'Run wait-for-operators.sh again; it only watches. If the last table stays the same for long, mend the operator at its top.'
+    'Run wait-for-operators.sh again; it only watches. If the last table stays the same for long, fix the operator at its top.'
 }
 
 stage_main "$@"

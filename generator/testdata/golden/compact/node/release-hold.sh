@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# release-brake: Let services of the node go on by themselves
+# release-hold: Let services of the node go on by themselves
 #
 # On a node of the installer bootkube.service, approve-csr.service and
 # progress.service start at boot. On this node each has a drop-in with one more
@@ -7,7 +7,7 @@
 # the service. bootkube.sh then does what bears no marker yet, and skips the
 # rest, so it goes on where the scripts stopped. The two others want
 # bootkube.service, and it wants neither: released alone, CSRs stay unapproved
-# and nobody tells openshift-install that the bootstrap is complete.
+# and nothing tells openshift-install that the bootstrap is complete.
 #
 # Reads:  /etc/systemd/system/bootkube.service.d/10-bootlab.conf
 # Writes: /etc/bootlab/automatic/bootkube
@@ -15,7 +15,7 @@
 #         /etc/bootlab/automatic/progress
 # Differs from the installer:
 # - The services start when somebody says so.
-# - Its record stands in bootlab/release-brake.json, not in bootkube.json.
+# - Its record stands in bootlab/release-hold.json, not in bootkube.json.
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail
 
@@ -24,7 +24,7 @@ set -Eeuo pipefail
 SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 readonly ASSET_DIR='/opt/openshift'
 readonly HOST_ROOT=''
-readonly STAGE='release-brake' CALL='release-brake.sh UNIT' RECORD='release-brake' MARKER=''
+readonly STAGE='release-hold' CALL='release-hold.sh UNIT' RECORD='release-hold' MARKER=''
 readonly NEEDS=(systemctl jq flock) NEXT='wait-for-masters.sh and approve-csrs.sh --watch, while bootkube.sh works'
 
 # shellcheck source-path=SCRIPTDIR source=stage-lib.sh
@@ -46,7 +46,7 @@ own_usage() {
   printf '  %-11s %s\n' bootkube 'bootkube.sh alone; CSRs and the word of completion stay with you'
   printf '  %-11s %s\n' approve-csr 'approves whatever CSR is pending, every 20 s, until bootkube.sh is done'
   printf '  %-11s %s\n' progress 'writes the ConfigMap that openshift-install waits for, once bootkube.sh is done'
-  printf '  %-11s %s\n' all 'all three, as a node without brakes'
+  printf '  %-11s %s\n' all 'all three, as on a node that holds nothing back'
 }
 
 check_inputs() {
@@ -62,11 +62,11 @@ own_words() {
 lock() {
   exec 9> "${ASSET_DIR}/.bootlab.lock"
   [[ " ${UNITS[*]} " == *' bootkube '* ]] || return 0
-  flock --nonblock 9 || die 1 'a stage script is at work, and bootkube.sh would not wait for it' \
-    'let it end, or interrupt it; then release the brake'
+  flock --nonblock 9 || die 1 'a stage script is running, and bootkube.sh would not wait for it' \
+    'let it end, or interrupt it; then release the hold'
 }
 
-spoils() { :; }
+invalidates() { :; }
 
 do_stage() {
   local unit start=()
@@ -88,12 +88,12 @@ tell_what_follows() {
   [[ " ${UNITS[*]} " == *' bootkube '* ]] || return 0
   log 'bootkube.sh skips what bears a marker; no script of a stage runs until it ends'
   [[ " ${UNITS[*]} " == *' approve-csr '* ]] || log 'CSRs are for you to approve: approve-csrs.sh'
-  [[ " ${UNITS[*]} " == *' progress '* ]] || log 'nobody tells openshift-install of the end but finish-bootstrap.sh, or the brake on progress'
+  [[ " ${UNITS[*]} " == *' progress '* ]] || log 'nothing tells openshift-install of the end but finish-bootstrap.sh, or the hold on progress'
 }
 
 named() { ((${#UNITS[@]} > 0)) || { echo "no service is named: ${CALL} --verify"; false; }; }
 
-brakes_are_released() {
+holds_are_released() {
   local unit bad=0
   named || return 1
   for unit in "${UNITS[@]}"; do
@@ -121,11 +121,11 @@ units_are_at_work() {
 }
 
 verify() {
-  check released 'the brake is released' \
+  check released 'the hold is released' \
     'a file in /etc/bootlab/automatic for each service' \
-    'Run release-brake.sh with the name of the service.' \
-    brakes_are_released
-  check at-work 'the service is at work, or has done its work' \
+    'Run release-hold.sh with the name of the service.' \
+    holds_are_released
+  check running 'the service is running, or has done its work' \
     'active; or inactive behind .bootkube.done' \
     'Look at the journal of the service. If it never began, a script took the lock in between; let that end and run this again.' \
     units_are_at_work

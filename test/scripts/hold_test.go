@@ -41,9 +41,9 @@ until [ -e /opt/stand-in/etcd-is-healthy ]; do sleep 0.1; done
 touch /opt/openshift/.bootkube.done
 `
 
-// brakeNode gives a bootstrap node with units, brakes and a bootkube.sh that
+// holdNode gives a bootstrap node with units, holds and a bootkube.sh that
 // only marks.
-func brakeNode(t *testing.T) *Lab {
+func holdNode(t *testing.T) *Lab {
 	t.Helper()
 	account := podman.Accounts(t)[0]
 	if !account.Root() {
@@ -71,31 +71,31 @@ func (l *Lab) there(path string) bool {
 
 const released = "/etc/bootlab/automatic/"
 
-func TestABrakeIsReleased(t *testing.T) {
+func TestAHoldIsReleased(t *testing.T) {
 	t.Parallel()
-	l := brakeNode(t)
+	l := holdNode(t)
 	// Without it the start is skipped, and nothing has failed.
 	finish(t, l.withSystemctl(t, "systemctl", "start", "approve-csr.service", "progress.service")).Want(t, 0)
 	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
 		if state := l.unit(t, unit); state != "inactive" {
-			t.Errorf("%s is %s before its brake is released", unit, state)
+			t.Errorf("%s is %s before its hold is released", unit, state)
 		}
 	}
-	l.onNode(t, "release-brake.sh", "bootkube", "--verify").Want(t, 3, "not ok 1 - released", "not ok 2 - at-work")
-	l.onNode(t, "release-brake.sh", "bootkube").Want(t, 0, "release-brake is done", "approve-csrs.sh", "journalctl --follow --unit=bootkube.service")
+	l.onNode(t, "release-hold.sh", "bootkube", "--verify").Want(t, 3, "not ok 1 - released", "not ok 2 - running")
+	l.onNode(t, "release-hold.sh", "bootkube").Want(t, 0, "release-hold is done", "approve-csrs.sh", "journalctl --follow --unit=bootkube.service")
 	if l.unit(t, "bootkube") != "active" || l.unit(t, "approve-csr") != "inactive" || l.there(released+"progress") {
 		t.Error("bootkube alone was to be released")
 	}
 	// What a person does in a second terminal, services may do beside.
-	l.onNode(t, "release-brake.sh", "approve-csr").Want(t, 0, "release-brake is done")
-	l.onNode(t, "release-brake.sh", "all").Want(t, 0, "release-brake is done")
+	l.onNode(t, "release-hold.sh", "approve-csr").Want(t, 0, "release-hold is done")
+	l.onNode(t, "release-hold.sh", "all").Want(t, 0, "release-hold is done")
 	if l.unit(t, "approve-csr") != "active" || l.unit(t, "progress") != "active" {
 		t.Error("all were to be released")
 	}
 	l.tell(t, "etcd-is-healthy", "")
 	until(t, "the end of bootkube", func() bool { return l.unit(t, "bootkube") == "inactive" })
 	until(t, "the end of progress", func() bool { return l.unit(t, "progress") == "inactive" })
-	l.onNode(t, "release-brake.sh", "all", "--verify").Want(t, 0)
+	l.onNode(t, "release-hold.sh", "all", "--verify").Want(t, 0)
 	if l.there("/var/log/openshift/bootkube.json") {
 		t.Error("bootkube.json has two writers")
 	}
@@ -103,8 +103,8 @@ func TestABrakeIsReleased(t *testing.T) {
 
 func TestAllPullsBootkubeIn(t *testing.T) {
 	t.Parallel()
-	l := brakeNode(t)
-	r := l.onNode(t, "release-brake.sh", "all")
+	l := holdNode(t)
+	r := l.onNode(t, "release-hold.sh", "all")
 	r.Want(t, 0, "$ systemctl start approve-csr.service progress.service")
 	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
 		if state := l.unit(t, unit); state != "active" {
@@ -115,8 +115,8 @@ func TestAllPullsBootkubeIn(t *testing.T) {
 
 func TestScriptAndBootkubeExcludeEachOther(t *testing.T) {
 	t.Parallel()
-	l := brakeNode(t)
-	// A script holds the lock: the brake stays, and systemd skips the start.
+	l := holdNode(t)
+	// A script holds the lock: the hold stays, and systemd skips the start.
 	holder := l.withSystemctl(t, "flock", "--no-fork", "/opt/openshift/.bootlab.lock", "sleep", "60")
 	if err := holder.Start(); err != nil {
 		t.Fatal(err)
@@ -125,11 +125,11 @@ func TestScriptAndBootkubeExcludeEachOther(t *testing.T) {
 	until(t, "the lock", func() bool {
 		return finish(t, l.withSystemctl(t, "flock", "--nonblock", "/opt/openshift/.bootlab.lock", "true")).Status == 1
 	})
-	for _, call := range [][]string{{"release-brake.sh", "bootkube"}, {"release-brake.sh", "all"}, {"run-bootkube-until.sh", "render-api"}} {
-		l.onNode(t, call[0], call[1:]...).Want(t, 1, "at work")
+	for _, call := range [][]string{{"release-hold.sh", "bootkube"}, {"release-hold.sh", "all"}, {"run-bootkube-until.sh", "render-api"}} {
+		l.onNode(t, call[0], call[1:]...).Want(t, 1, "is running")
 	}
 	if l.there(released + "bootkube") {
-		t.Error("the brake was released all the same")
+		t.Error("the hold was released all the same")
 	}
 	if err := os.WriteFile(l.Asset(released+"bootkube"), nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -137,27 +137,27 @@ func TestScriptAndBootkubeExcludeEachOther(t *testing.T) {
 	finish(t, l.withSystemctl(t, "systemctl", "start", "bootkube.service")).Want(t, 0)
 	show := []string{"systemctl", "show", "--property=ActiveState,Result", "bootkube.service"}
 	finish(t, l.withSystemctl(t, show...)).Want(t, 0, "ActiveState=inactive", "Result=exec-condition")
-	l.onNode(t, "release-brake.sh", "bootkube", "--verify").Want(t, 3, "not ok 2 - at-work")
+	l.onNode(t, "release-hold.sh", "bootkube", "--verify").Want(t, 3, "not ok 2 - running")
 }
 
 func TestNoScriptBeginsWhileBootkubeIsAtWork(t *testing.T) {
 	t.Parallel()
-	l := brakeNode(t)
+	l := holdNode(t)
 	l.tell(t, "pace", "60")
-	l.onNode(t, "release-brake.sh", "bootkube").Want(t, 0)
+	l.onNode(t, "release-hold.sh", "bootkube").Want(t, 0)
 	for _, script := range []string{"release-info.sh", "copy-manifests.sh"} {
 		r := l.onNode(t, script)
 		if r.Status == 0 {
 			t.Errorf("%s ran beside bootkube.sh:\n%s", script, r.All)
 		}
 	}
-	l.onNode(t, "release-info.sh").Want(t, 1, "bootkube.service is at work on this node")
-	l.onNode(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service is at work on this node")
+	l.onNode(t, "release-info.sh").Want(t, 1, "bootkube.service is running on this node")
+	l.onNode(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service is running on this node")
 }
 
 func TestBootkubeIsStoppedBehindAStage(t *testing.T) {
 	t.Parallel()
-	l := brakeNode(t)
+	l := holdNode(t)
 	l.tell(t, "pace", "3")
 	l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 0, "run-bootkube-until is done", "bootkube.sh is stopped")
 	l.stopped(t)
@@ -178,7 +178,7 @@ func TestBootkubeIsStoppedBehindAStage(t *testing.T) {
 	}
 }
 
-// stopped: nothing of bootkube.sh is at work, and the brake is on.
+// stopped: nothing of bootkube.sh is running, and the hold is on.
 func (l *Lab) stopped(t *testing.T) {
 	t.Helper()
 	if state := l.unit(t, "bootkube"); state != "inactive" || l.there(released+"bootkube") {
@@ -191,7 +191,7 @@ func (l *Lab) stopped(t *testing.T) {
 
 func TestWhereBootkubeMayNotBeStopped(t *testing.T) {
 	t.Parallel()
-	l := brakeNode(t)
+	l := holdNode(t)
 	for stage, says := range map[string]string{
 		"render-cvo": "would land in etcd-bootstrap", "cvo-bootstrap": "would land in etcd-bootstrap",
 		"start-bootstrap": "would land in cvo-overrides", "wait-for-etcd": "no marker", "wait-for-ceo.sh": "no marker",
@@ -223,14 +223,14 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 	t.Parallel()
 	t.Run("too slow", func(t *testing.T) {
 		t.Parallel()
-		l := brakeNode(t)
+		l := holdNode(t)
 		l.tell(t, "pace", "60")
 		l.onNode(t, "run-bootkube-until.sh", "render-api", "--timeout=2").Want(t, 1, "render-api was not done within 2 s", "$ systemctl stop bootkube.service")
 		l.stopped(t)
 	})
 	t.Run("it fails", func(t *testing.T) {
 		t.Parallel()
-		l := brakeNode(t)
+		l := holdNode(t)
 		l.tell(t, "broken", "^api-bootstrap")
 		l.onNode(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service ended before render-config was done", "journalctl")
 		l.stopped(t)
@@ -240,7 +240,7 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 	})
 	t.Run("Ctrl-C", func(t *testing.T) {
 		t.Parallel()
-		l := brakeNode(t)
+		l := holdNode(t)
 		l.tell(t, "pace", "60")
 		cmd := l.withSystemctl(t, filepath.Join(l.Scripts(), "run-bootkube-until.sh"), "render-api")
 		var said locked
@@ -248,7 +248,7 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "bootkube at work", func() bool { return strings.Contains(said.String(), "waiting for api-bootstrap.done") })
+		until(t, "bootkube running", func() bool { return strings.Contains(said.String(), "waiting for api-bootstrap.done") })
 		(&Session{cmd: cmd}).Interrupt()
 		err := cmd.Wait()
 		if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "interrupted") {
@@ -258,7 +258,7 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 	})
 	t.Run("kill -9", func(t *testing.T) {
 		t.Parallel()
-		l := brakeNode(t)
+		l := holdNode(t)
 		l.tell(t, "pace", "2")
 		cmd := l.withSystemctl(t, filepath.Join(l.Scripts(), "run-bootkube-until.sh"), "render-api")
 		var said locked
@@ -266,14 +266,14 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "bootkube at work", func() bool { return strings.Contains(said.String(), "waiting for api-bootstrap.done") })
+		until(t, "bootkube running", func() bool { return strings.Contains(said.String(), "waiting for api-bootstrap.done") })
 		(&Session{cmd: cmd, ended: closedChannel()}).KillGroup()
 		cmd.Wait()
 		// bootkube.sh goes on, but nothing would start it again.
 		if l.there(released+"bootkube") || l.unit(t, "bootkube") != "active" {
 			t.Error("something is left released, or bootkube was killed too")
 		}
-		l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 1, "bootkube.service is at work on this node")
+		l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 1, "bootkube.service is running on this node")
 	})
 }
 
@@ -283,11 +283,11 @@ func closedChannel() chan struct{} {
 	return c
 }
 
-func TestBrakesHaveEveryMode(t *testing.T) {
+func TestHoldsHaveEveryMode(t *testing.T) {
 	t.Parallel()
-	l := brakeNode(t)
+	l := holdNode(t)
 	before := l.Snapshot(t)
-	for id, word := range map[string]string{"release-brake": "bootkube", "run-bootkube-until": "render-api"} {
+	for id, word := range map[string]string{"release-hold": "bootkube", "run-bootkube-until": "render-api"} {
 		s := planOf(t, release, usualLab).Stage(id)
 		l.onNode(t, id+".sh", "--help").Want(t, 0, append(modes, "Usage: "+s.Call()+" [MODE]")...)
 		if said := words(l.onNode(t, id+".sh", "--explain").Out); !strings.Contains(said, words(s.Why)) {
@@ -302,25 +302,25 @@ func TestBrakesHaveEveryMode(t *testing.T) {
 		l.onNode(t, id+".sh", "--verify").Want(t, 2, "hint: ")
 	}
 	before.Same(t, l.Snapshot(t))
-	l.onNode(t, "release-brake.sh", "bootkube", "--step").Want(t, 1, "stopped before this command")
+	l.onNode(t, "release-hold.sh", "bootkube", "--step").Want(t, 1, "stopped before this command")
 	l.onNode(t, "run-bootkube-until.sh", "render-api", "--step").Want(t, 1, "stopped before this command")
 	l.stopped(t)
 	if err := os.Remove(l.Asset("/etc/systemd/system/bootkube.service.d/10-bootlab.conf")); err != nil {
 		t.Fatal(err)
 	}
-	l.onNode(t, "release-brake.sh", "bootkube").Want(t, 4, "overlay.ign")
+	l.onNode(t, "release-hold.sh", "bootkube").Want(t, 4, "overlay.ign")
 	l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 4, "overlay.ign")
 }
 
-func TestEveryCheckOfTheBrakesFailsOnItsFixture(t *testing.T) {
+func TestEveryCheckOfTheHoldsFailsOnItsFixture(t *testing.T) {
 	t.Parallel()
-	for id, word := range map[string]string{"release-brake": "bootkube", "run-bootkube-until": "render-api"} {
+	for id, word := range map[string]string{"release-hold": "bootkube", "run-bootkube-until": "render-api"} {
 		s := planOf(t, release, usualLab).Stage(id)
 		all := fixtures(t, id)
 		for _, c := range s.Checks {
 			t.Run(id+" "+c.ID, func(t *testing.T) {
 				t.Parallel()
-				l := brakeNode(t)
+				l := holdNode(t)
 				l.tell(t, "pace", "0.2")
 				l.onNode(t, id+".sh", word).Want(t, 0)
 				f := all[c.ID]
@@ -350,7 +350,7 @@ func TestSystemdTakesTheDropIns(t *testing.T) {
 	if err != nil {
 		t.Skip("no systemd-analyze on this machine")
 	}
-	l := brakeNode(t)
+	l := holdNode(t)
 	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
 		out, err := exec.Command(program, "verify", "--man=no", "--recursive-errors=no", l.Asset("/etc/systemd/system/"+unit+".service")).CombinedOutput()
 		text := strings.ReplaceAll(string(out), "/opt/stand-in/", "")
@@ -401,7 +401,7 @@ func (l *Lab) noStageIsOpen(t *testing.T) {
 // TestAWordIsMissing: which service, and which stage, is for the caller to say.
 func TestAWordIsMissing(t *testing.T) {
 	t.Parallel()
-	for script, says := range map[string]string{"release-brake.sh": "which service is to go on", "run-bootkube-until.sh": "up to which stage"} {
+	for script, says := range map[string]string{"release-hold.sh": "which service is to go on", "run-bootkube-until.sh": "up to which stage"} {
 		s := newScriptAlone(t, labs.OnNode, script, map[string]string{"systemctl": "echo ActiveState=inactive", "podman": "exit 1"})
 		for _, mode := range [][]string{{"--verify"}, {"--dry-run"}, {}} {
 			s.Run(t, mode...).Want(t, 2, says, "hint: ")

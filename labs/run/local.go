@@ -13,9 +13,9 @@ import (
 	"bootlab/labs/record"
 )
 
-// lookAtRehearsal reads what the scripts leave on this workstation: records,
+// lookAtLocalRun reads what the scripts leave on this workstation: records,
 // markers, locks and logs.
-func (w *Watch) lookAtRehearsal(ctx context.Context) *Sight {
+func (w *Watch) lookAtLocalRun(ctx context.Context) *Sight {
 	p := w.places
 	services, err := record.Collect(ctx, p.Here, p.Root)
 	if err != nil && !errors.Is(err, record.ErrNone) {
@@ -28,7 +28,7 @@ func (w *Watch) lookAtRehearsal(ctx context.Context) *Sight {
 		},
 		atWork: func(service string) bool { return Locked(filepath.Join(p.AssetDir, lockOf(service))) },
 	}
-	s := &Sight{Stages: seen.stages(w.plan, labs.Rehearsal)}
+	s := &Sight{Stages: seen.stages(w.plan, labs.Local)}
 	if current := (&Snapshot{Stages: s.Stages}).current(); current != nil {
 		s.Log = w.logLine(current.Name)
 	}

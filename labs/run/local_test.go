@@ -10,10 +10,10 @@ import (
 	"bootlab/labs/host"
 )
 
-func TestARehearsalIsSeenByItsFiles(t *testing.T) {
+func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 	plan := loadPlan(t, "compact")
 	work := t.TempDir()
-	places := &host.Places{Here: host.Local{}, Rehearsal: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
+	places := &host.Places{Here: host.Local{}, Local: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
 	stage := func(s *Snapshot, name string) Stage {
 		for _, one := range s.Stages {
 			if one.Name == name {
@@ -38,7 +38,7 @@ func TestARehearsalIsSeenByItsFiles(t *testing.T) {
 
 	s = Look(context.Background(), places, plan)
 	if got := stage(s, "render-etcd"); got.State != CutOff {
-		t.Errorf("nobody has the lock: %+v", got)
+		t.Errorf("no process has the lock: %+v", got)
 	}
 	held, err := os.Open(lock)
 	if err != nil {

@@ -39,7 +39,7 @@ func me(t *testing.T) podman.Account {
 	return podman.Accounts(t)[0]
 }
 
-// judged collects the evidence of a rehearsal, as bootlab diagnose does.
+// judged collects the evidence of a local run, as bootlab diagnose does.
 func judged(t *testing.T, l *scripts.Lab) *diagnose.Report {
 	t.Helper()
 	return judgedAs(t, l, planOf(t, l))
@@ -61,7 +61,7 @@ func planOf(t *testing.T, l *scripts.Lab) *labs.Plan {
 func judgedAs(t *testing.T, l *scripts.Lab, plan *labs.Plan) *diagnose.Report {
 	t.Helper()
 	lab := plan.Lab
-	places := run.Rehearsal(lab)
+	places := run.Local(lab)
 	places.Here = here{env: l.Env}
 	d := labs.BuiltinDiagnosis().For(plan)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -126,7 +126,7 @@ func TestWhyTheReleaseImageDoesNotCome(t *testing.T) {
 		reg.Break(l.Release.ReleaseRepository, c.fault)
 		pull(c.cause)
 	}
-	reg.Mend()
+	reg.Fix()
 	l.Must(t, "release-info.sh")
 	wantVerdict(t, judged(t, l), diagnose.NotReached, "render")
 	// What was pulled is not asked for again, so of a registry that is gone only
@@ -174,10 +174,10 @@ func TestARegistryWithACertificateOfItsOwnIsNamed(t *testing.T) {
 	wantCause(t, judged(t, l), "registry-untrusted")
 }
 
-// TestWhyTheStagesDoNotRender breaks a rehearsal that has run to its end.
+// TestWhyTheStagesDoNotRender breaks a local run that has run to its end.
 func TestWhyTheStagesDoNotRender(t *testing.T) {
 	t.Parallel()
-	good := scripts.Good(t, me(t), labs.Rehearsal)
+	good := scripts.Good(t, me(t), labs.Local)
 	r := judged(t, good)
 	wantVerdict(t, r, diagnose.Healthy, "")
 	for _, c := range []struct {
@@ -203,8 +203,8 @@ func TestWhyTheStagesDoNotRender(t *testing.T) {
 		{"killed", func(t *testing.T, l *scripts.Lab) {
 			s := l.Start(t, "render-ingress.sh", "--force", "--step")
 			s.Step(t)
-			if r := judged(t, l); len(r.Warnings) != 1 || r.Warnings[0].ID != "at-work" {
-				t.Errorf("while it is at work: %s, warnings %+v", r.Verdict, r.Warnings)
+			if r := judged(t, l); len(r.Warnings) != 1 || r.Warnings[0].ID != "running" {
+				t.Errorf("while it is running: %s, warnings %+v", r.Verdict, r.Warnings)
 			}
 			s.KillGroup()
 		}},
