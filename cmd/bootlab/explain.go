@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -106,7 +107,7 @@ func runExplain(io streams, r *explainRequest) error {
 	}
 	return &hintError{
 		fmt.Errorf("%s is no stage, file, field, flag, key, symptom or chapter of release %s", r.what, plan.Version()),
-		"stages: " + strings.Join(e.stageIDs(), " "),
+		cmp.Or(newWord(r.what), "stages: "+strings.Join(e.stageIDs(), " ")),
 	}
 }
 

@@ -21,7 +21,7 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 	root.SetOut(io.out)
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{&hintError{err, c.CommandPath() + " --help lists the flags"}}
+		return &usageError{&hintError{withNewFlag(c, err), c.CommandPath() + " --help lists the flags"}}
 	})
 	root.AddCommand(newInitCommand(io), newLabsCommand(io), newCheckCommand(io), newGenerateCommand(io),
 		newExplainCommand(io), newReleasesCommand(io), newDiffCommand(io), newAuditCommand(io), newDiagnoseCommand(io), newConnectivityCommand(io), newGatherCommand(io), newWatchCommand(io), newVerifyCommand(io), newTimelineCommand(io), newCertificatesCommand(io), newSiteCommand(io), newDoctorCommand(io), newVMsCommand(io), newVersionCommand(io))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,7 +190,7 @@ func (r *verifyRequest) choose(plan *labs.Plan, here func(*labs.Stage) bool) ([]
 	var unknown *check.UnknownStage
 	switch {
 	case errors.As(err, &unknown):
-		return nil, &usageError{&hintError{err, "a stage, FROM..TO or all; stages are " + strings.Join(unknown.Known, " ")}}
+		return nil, &usageError{&hintError{err, cmp.Or(newWord(unknown.Word), "a stage, FROM..TO or all; stages are "+strings.Join(unknown.Known, " "))}}
 	case err != nil:
 		return nil, &usageError{&hintError{err, "bootlab explain STAGE says where a stage runs"}}
 	}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAnOldNameIsUnknownAndTheNewOneIsSuggested(t *testing.T) {
+	lab := newLab(t)
+	if _, stderr, status := bootlab("generate", lab); status != exitDone {
+		t.Fatal(stderr)
+	}
+	for _, c := range []struct {
+		line, says string
+		status     int
+	}{
+		{"diagnose LAB --rehearsal", "unknown flag --rehearsal; did you mean --local?", exitUsage},
+		{"verify LAB --rehearsal", "unknown flag --rehearsal; did you mean --local?", exitUsage},
+		{"timeline LAB --rehearsal", "unknown flag --rehearsal; did you mean --local?", exitUsage},
+		{"timeline LAB --beside BUNDLE", "unknown flag --beside; did you mean --with?", exitUsage},
+		{"timeline LAB --beside=BUNDLE", "unknown flag --beside; did you mean --with?", exitUsage},
+		{"diagnose LAB --beside BUNDLE", "unknown flag: --beside", exitUsage}, // it never had it
+		{"explain release-brake", "did you mean release-hold?", exitFailed},
+		{"explain release-brake.sh", "did you mean release-hold.sh?", exitFailed},
+		{"explain brake", "did you mean hold?", exitFailed},
+		{"verify LAB release-brake", "did you mean release-hold?", exitUsage},
+	} {
+		_, stderr, status := bootlab(strings.Fields(strings.ReplaceAll(c.line, "LAB", lab))...)
+		if status != c.status || !strings.Contains(stderr, c.says) {
+			t.Errorf("%s: status %d, want %d, and %q in\n%s", c.line, status, c.status, c.says, stderr)
+		}
+	}
+	for old, name := range renamedFlags {
+		if strings.Contains(help(t, "timeline"), old) || !strings.Contains(help(t, "timeline"), name) {
+			t.Errorf("timeline --help names %s, or not %s", old, name)
+		}
+	}
+	for old, name := range renamedWords {
+		if _, stderr, status := bootlab("explain", name); status != exitDone {
+			t.Errorf("what is suggested for %s is unknown too: %s", old, stderr)
+		}
+	}
+}
+
+func help(t *testing.T, command string) string {
+	t.Helper()
+	out, stderr, status := bootlab(command, "--help")
+	if status != exitDone {
+		t.Fatal(stderr)
+	}
+	return out
+}
