@@ -85,6 +85,8 @@ func declarationWords(c *labs.Check) ([]string, error) {
 		return append([]string{"fresh", strconv.Itoa(d.Minutes)}, shpaths(d.Paths)...), nil
 	case *labs.BundleCheck:
 		return append([]string{"bundle", shpath(d.Path)}, shpaths(d.Paths)...), nil
+	case *labs.CommandCheck:
+		return []string{d.Text}, nil
 	case *labs.PredicateCheck:
 		return []string{d.Function}, nil
 	}

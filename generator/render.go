@@ -132,6 +132,13 @@ func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error)
 		}
 		r.sources[strings.TrimSuffix(base, ".sh.tmpl")] = string(text)
 	}
+	for _, name := range append(slices.Clone(stageLibraries), "registries") {
+		text, err := fs.ReadFile(templates, "scripts/lib/"+name+".sh.tmpl")
+		if err != nil {
+			return nil, err
+		}
+		r.sources["lib/"+name] = string(text)
+	}
 	r.pages, err = template.New("guide").Funcs(functions()).Option("missingkey=error").ParseFS(templates, "guide/*.tmpl")
 	return r, err
 }
@@ -160,7 +167,12 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 	if err != nil {
 		return err
 	}
+	straight, err := settingsAfter(r.plan, stageSettings(r.plan.Lab, place, r.opts.LabDir), place, r.opts.LabDir)
+	if err != nil {
+		return err
+	}
 	for _, d := range stages {
+		d.straight = straight
 		if err := r.script(d, dir, all); err != nil {
 			return fmt.Errorf("stage %s: %w", d.ID, err)
 		}
@@ -183,7 +195,7 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 		}
 		r.add(dir+"/"+name+".sh", 0o644, text)
 	}
-	return nil
+	return r.libFiles(place, dir)
 }
 
 // stages is what the templates see of the stages that have a script in a place.
@@ -222,7 +234,11 @@ func (r *renderer) stages(place labs.Place) ([]*scriptData, error) {
 // keeps the stage for the guide: each has one page, about the local run's script
 // where there is one.
 func (r *renderer) script(d *scriptData, dir string, all []setting) error {
-	if d.Script == "" {
+	if d.Script == "" && isStageScript(r.sources[d.ID]) {
+		if err := r.stageScript(d, dir, d.straight); err != nil {
+			return err
+		}
+	} else if d.Script == "" {
 		text, err := renderScript(r.parts, r.sources[d.ID], d, all)
 		if err != nil {
 			return err

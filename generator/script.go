@@ -31,6 +31,10 @@ type scriptData struct {
 	ImageLookups []labs.ImageVariable
 	InfoLookups  []infoLookup
 	CheckLookups []infoLookup
+
+	straight      []setting // every setting that a script of this shape may use
+	CheckSettings []setting // of checks/STAGE.sh
+	steps         int       // how many steps have a number
 }
 
 // infoLookup is a shell variable whose value release-info.sh wrote down.

@@ -21,7 +21,10 @@ type setting struct {
 // settings gives every value that a script may use, in the order they are
 // printed; a script gets those that its text mentions.
 func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) {
-	list := placeSettings(p.Lab, place, labDir)
+	return settingsAfter(p, placeSettings(p.Lab, place, labDir), place, labDir)
+}
+
+func settingsAfter(p *labs.Plan, list []setting, place labs.Place, labDir string) ([]setting, error) {
 	for _, v := range labValues(p) {
 		quoted, err := shquote(v.value)
 		if err != nil {
@@ -75,6 +78,27 @@ func labValues(p *labs.Plan) []labValue {
 		}
 	}
 	return values
+}
+
+// stageSettings are the values in which the places differ, for scripts that are
+// read from top to bottom. The dry run starts with the asset directory, so the
+// root of the host follows from it.
+func stageSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
+	list := []setting{
+		{"SCRIPTS", `"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"`, false},
+		{"ASSET_DIR", "/opt/openshift", false},
+		{"HOST_ROOT", "''", false},
+	}
+	if place == labs.OnNode {
+		return list
+	}
+	list[1].Quoted = `"${SCRIPTS%/*}/work/assets"`
+	list[2].Quoted = `"${ASSET_DIR%/*}/host"`
+	return append(list,
+		setting{"OUT_DIR", `"${SCRIPTS%/*}"`, false},
+		setting{"PULL_SECRET_FILE", fileOfLab(lab.PullSecret, labDir), false},
+		setting{"IGNITION_FILE", fileOfLab("bootstrap.ign", labDir), false},
+		setting{"OVERLAY_FILE", `"${OUT_DIR}/` + overlayFile + `"`, false})
 }
 
 // placeSettings are the values in which local run and lab differ.

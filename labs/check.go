@@ -35,6 +35,7 @@ type Check struct {
 	Bundle    *BundleCheck    `yaml:"bundle"`
 	Agree     *PresentCheck   `yaml:"agree"`
 	Predicate *PredicateCheck `yaml:"predicate"`
+	Command   *CommandCheck   `yaml:"command"`
 }
 
 // Paths in checks: as in [Copy]. They may hold * and shell variables of the
@@ -87,6 +88,8 @@ type ValueCheck struct {
 	Path   string `yaml:"path"`
 	At     string `yaml:"at"`
 	Equals string `yaml:"equals"`
+	// JSON: the file is JSON whatever its name says.
+	JSON bool `yaml:"json"`
 }
 
 // ChainCheck: every certificate verifies under the CA file.
@@ -131,6 +134,12 @@ type BundleCheck struct {
 // what cannot be seen in files (an answer of podman, a resolver, an API).
 type PredicateCheck struct {
 	Function string `yaml:"function"`
+}
+
+// CommandCheck is a command of bash that succeeds when all is well and prints what
+// is not. It runs in the asset directory, with the settings of the stage.
+type CommandCheck struct {
+	Text string `yaml:"text"`
 }
 
 // Declaration gives the YAML name of the one declaration that is set, and the

@@ -181,6 +181,8 @@ type Option struct {
 	Span   `yaml:",inline"`
 	When   Condition `yaml:"when"`
 	Why    string    `yaml:"why"`
+	// Variable is the script's variable that an option of ours sets.
+	Variable string `yaml:"variable"`
 }
 
 // Flag is a flag of the command inside a container. Value may hold shell

@@ -4,10 +4,10 @@ package templates
 
 import "embed"
 
-// FS holds scripts/*.tmpl, guide/*.tmpl, guide/chapters/*.tmpl, ignition/*.tmpl
+// FS holds scripts/*.tmpl, scripts/lib/*.tmpl, guide/*.tmpl, guide/chapters/*.tmpl, ignition/*.tmpl
 // (files of the bootstrap node) and, for labs that were made from an audited
 // script, audited/*.tmpl. Names that begin with an underscore are parts that
 // others include.
 //
-//go:embed scripts/*.tmpl guide/*.tmpl guide/chapters/*.tmpl audited/*.tmpl ignition/*.tmpl
+//go:embed scripts/*.tmpl scripts/lib/*.tmpl guide/*.tmpl guide/chapters/*.tmpl audited/*.tmpl ignition/*.tmpl
 var FS embed.FS

@@ -1,0 +1,182 @@
+package generator
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"bootlab/labs"
+)
+
+// checkText is the command that makes a check's observation. It is one that a
+// person could type: it succeeds when all is well, and prints what is not.
+func checkText(c *labs.Check) (string, error) {
+	name, decl, err := c.Declaration()
+	if err != nil {
+		return "", err
+	}
+	switch d := decl.(type) {
+	case *labs.CommandCheck:
+		return strings.TrimSuffix(d.Text, "\n"), nil
+	case *labs.PresentCheck:
+		return presentText(name, d.Paths)
+	case *labs.PayloadCheck:
+		return payloadText(d), nil
+	case *labs.CountCheck:
+		return fmt.Sprintf("(($(ls %s | wc -l) >= %d))", shpath(d.Path), d.AtLeast), nil
+	case *labs.ModeCheck:
+		return "stat --format='%04a %n' " + words(d.Paths) + " |\n  awk '$1 != \"" + d.Mode + "\" { print; bad = 1 } END { exit bad }'", nil
+	case *labs.SameCheck:
+		return sameText(d), nil
+	case *labs.LineCheck:
+		return eachFile([]string{d.Path}, "grep --extended-regexp "+shexpand(d.Pattern)+" %s > /dev/null"), nil
+	case *labs.ValueCheck:
+		return valueText(d), nil
+	case *labs.ChainCheck:
+		return "openssl verify -no-CApath -CAfile " + words(append([]string{d.CA}, d.Paths...)), nil
+	case *labs.SubjectCheck:
+		return "openssl x509 -in " + shpath(d.Path) + " -noout -subject -nameopt RFC2253 |\n  diff - <(echo " + shexpand("subject="+d.Equals) + ")", nil
+	case *labs.NamesCheck:
+		return extensionText("subjectAltName", []string{d.Path}, strings.Fields(strings.Join(d.Names, " "))), nil
+	case *labs.UsageCheck:
+		return extensionText("extendedKeyUsage", d.Paths, d.Usage), nil
+	case *labs.FreshCheck:
+		return eachFile(d.Paths, "openssl x509 -in %s -noout -enddate -checkend "+strconv.Itoa(d.Minutes*60)), nil
+	case *labs.BundleCheck:
+		return "cat " + words(d.Paths) + " | sort |\n  diff - <(sort " + shpath(d.Path) + ")", nil
+	}
+	return "", fmt.Errorf("no command for a %s declaration", name)
+}
+
+func words(paths []string) string { return strings.Join(shpaths(paths), " ") }
+
+// eachFile runs a command for one file, or in a loop for several; %s in it is the
+// file.
+func eachFile(paths []string, command string) string {
+	if len(paths) == 1 && plainWord.MatchString(paths[0]) {
+		return strings.ReplaceAll(command, "%s", shpath(paths[0]))
+	}
+	return "for file in " + words(paths) + "; do\n  " +
+		strings.ReplaceAll(command, "%s", `"${file}"`) + " || { echo \"${file}\" && exit 1; }\ndone"
+}
+
+func presentText(name string, paths []string) (string, error) {
+	switch name {
+	case "present":
+		return eachFile(paths, "[[ -s %s ]]"), nil
+	case "absent":
+		return eachFile(paths, "[[ ! -e %s ]]"), nil
+	case "images":
+		return "sed -n 's/^[- ]*\"*image\"*: *//p' " + words(paths) +
+			" |\n  awk '!/[a-z]/ { print \"empty: \" $0; bad = 1 } END { exit bad || NR == 0 }'", nil
+	case "keyPair":
+		return keyPairText(paths), nil
+	}
+	return "", fmt.Errorf("no command for a %s declaration", name)
+}
+
+// keyPairText compares public keys: that of a certificate X.crt, or X.pub itself,
+// with that of X.key.
+func keyPairText(paths []string) string {
+	var lines []string
+	for _, p := range paths {
+		key := shpath(strings.TrimSuffix(p, path.Ext(p)) + ".key")
+		public := "openssl x509 -in " + shpath(p) + " -noout -pubkey"
+		if path.Ext(p) == ".pub" {
+			public = "openssl pkey -pubin -in " + shpath(p) + " -pubout"
+		}
+		lines = append(lines, public+" | diff - <(openssl pkey -in "+key+" -pubout)")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// payloadText wants every image of the files in a list of the release.
+func payloadText(d *labs.PayloadCheck) string {
+	known := "<(cat release-info/images release-info/digest)"
+	if d.List != "" {
+		known = "<(jq --raw-output '.spec.tags[].from.name' " + shpath(d.List) + "; cat release-info/digest)"
+	}
+	return "awk 'FNR == NR { known[$NF]; next }\n  /^[- ]*\"?image\"?:/ { gsub(/[\"\\047]/, \"\", $NF) }\n" +
+		"  /^[- ]*\"?image\"?:/ && $NF && !($NF in known) { print FILENAME \": \" $NF \" is not in the release\"; bad = 1 }\n" +
+		"  END { exit bad }' " + known + " " + words(d.Paths)
+}
+
+// sameText compares one file, or every file that a pattern matches, with what
+// stands elsewhere.
+func sameText(d *labs.SameCheck) string {
+	if plainWord.MatchString(d.From) {
+		to := d.To
+		if strings.HasSuffix(to, "/") {
+			to += path.Base(d.From)
+		}
+		return "cmp " + shpath(d.From) + " " + shpath(to)
+	}
+	dir, glob := path.Split(d.From)
+	sums := "sha256sum -- " + glob
+	if glob == "*" {
+		sums = "find * -type f -exec sha256sum {} +"
+	}
+	return "(cd " + shpath(strings.TrimSuffix(dir, "/")) + " && " + sums + ") |\n  (cd " +
+		shpath(strings.TrimSuffix(d.To, "/")) + " && sha256sum --check --quiet)"
+}
+
+// valueText looks for the line of a value: with jq in JSON, in YAML as operators
+// and the installer write it, in block style, two blanks a level.
+func valueText(d *labs.ValueCheck) string {
+	if path.Ext(d.Path) == ".ign" || d.JSON {
+		return "jq --exit-status --arg want " + shexpand(d.Equals) + " '" + d.At + " == $want' " + shpath(d.Path)
+	}
+	keys := strings.Split(strings.TrimPrefix(d.At, "."), ".")
+	key := keys[len(keys)-1]
+	indent, lists := strings.Repeat("  ", len(keys)-1), strings.Contains(d.At, "[")
+	switch {
+	case strings.HasSuffix(key, "[0]"):
+		return "grep --extended-regexp " + yamlLine(" *- ", "", d.Equals) + " " + shpath(d.Path)
+	case lists:
+		return eachFile([]string{d.Path}, "grep --extended-regexp "+yamlLine("[- ]*", key+": *", d.Equals)+" %s")
+	}
+	return eachFile([]string{d.Path}, "grep --extended-regexp "+yamlLine(indent, key+": *", d.Equals)+" %s")
+}
+
+// yamlLine is a pattern for a whole line, as a shell word. The value may hold the
+// script's variables, whose dots match any character, and may be quoted.
+func yamlLine(before, key, value string) string {
+	pattern := "^" + before + key + "[\"']?" + strings.NewReplacer(".", "[.]", "/", "/").Replace(value) + "[\"']?$"
+	if !strings.Contains(value, "$") {
+		return "'" + strings.ReplaceAll(pattern, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	last := 0
+	for _, m := range variable.FindAllStringSubmatchIndex(pattern, -1) {
+		b.WriteString(escapePattern(pattern[last:m[0]]))
+		b.WriteString("${" + pattern[m[2]:m[3]] + "}")
+		last = m[1]
+	}
+	b.WriteString(escapePattern(pattern[last:]))
+	return `"` + b.String() + `"`
+}
+
+func escapePattern(s string) string { return strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s) }
+
+// extensionText compares the values of one extension of certificates, in any
+// order, with those that openssl prints for the wanted.
+func extensionText(extension string, paths, wanted []string) string {
+	names := map[string]string{"serverAuth": "TLSWebServerAuthentication", "clientAuth": "TLSWebClientAuthentication"}
+	var want []string
+	for _, w := range wanted {
+		if long := names[w]; long != "" {
+			w = long
+		}
+		if address, ok := strings.CutPrefix(w, "IP:"); ok {
+			w = "IPAddress:" + strings.Replace(address, "::1", "0:0:0:0:0:0:0:1", 1)
+		}
+		want = append(want, shexpand(w))
+	}
+	command := "openssl x509 -in %s -noout -ext " + extension + " | sed '1d; s/ //g; y/,/\\n/' | sort |\n" +
+		"  diff - <(printf '%s\\n' " + strings.Join(want, " ") + " | sort)"
+	if len(paths) == 1 && plainWord.MatchString(paths[0]) {
+		return strings.Replace(command, "%s", shpath(paths[0]), 1)
+	}
+	return "for file in " + words(paths) + "; do\n  " + strings.ReplaceAll(strings.Replace(command, "%s", `"${file}"`, 1), "\n", "\n  ") + "\ndone"
+}

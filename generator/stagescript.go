@@ -1,0 +1,275 @@
+package generator
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"text/template"
+
+	"bootlab/labs"
+)
+
+// stageLibraries are the files in lib/ that explain and guard a stage script,
+// in the order in which a reader meets them.
+var stageLibraries = []string{"stage", "host", "record", "checks"}
+
+// isStageScript says whether a template is one of a script that is read from top
+// to bottom; it then defines its steps.
+func isStageScript(source string) bool { return strings.Contains(source, `{{define "steps"}}`) }
+
+// Step numbers the steps of a script in the order in which its template asks.
+func (d *scriptData) Step() int {
+	d.steps++
+	return d.steps
+}
+
+// needed is what a script cannot start without, and where it comes from.
+type needed struct{ Line string }
+
+// Needed are the required inputs, those of one origin in one call.
+func (d *scriptData) Needed() ([]needed, error) {
+	var hints []string
+	files := map[string][]string{}
+	for _, r := range d.Required() {
+		if files[r.Hint] == nil {
+			hints = append(hints, r.Hint)
+		}
+		files[r.Hint] = append(files[r.Hint], r.Path)
+	}
+	var out []needed
+	for _, hint := range hints {
+		quoted, err := shquote(hint)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, needed{breakWords("", append([]string{quoted}, files[hint]...))})
+	}
+	return out, nil
+}
+
+// copyCommand is one copy of a stage as the commands that make it, and why.
+type copyCommand struct {
+	Why       string
+	Recursive bool
+	Lines     []string
+}
+
+// Stages says whether a copy of the stage goes through .new/.
+func (d *scriptData) Stages() bool {
+	return slices.ContainsFunc(d.Copies, func(c labs.Copy) bool { return throughNew(c.To) })
+}
+
+// throughNew says whether files arrive in a directory of the assets that other
+// programs read at any time.
+func throughNew(to string) bool {
+	return slices.Contains([]string{"manifests/", "tls/", "bootstrap-manifests/"}, to)
+}
+
+// CopyCommands are the stage's copies in bootkube's order, but that what the
+// kubelet starts comes last, when all that it mounts is there.
+func (d *scriptData) CopyCommands() []copyCommand {
+	var out, last []copyCommand
+	for _, c := range d.Copies {
+		command := copyCommand{strings.TrimSpace(c.Why), c.Recursive, copyLines(c)}
+		if only, _ := condition(c.When); only != "" {
+			for i, line := range command.Lines {
+				command.Lines[i] = "  " + strings.ReplaceAll(line, "\n", "\n  ")
+			}
+			command.Lines = append(append([]string{"if " + only + "; then"}, command.Lines...), "fi")
+		}
+		if c.To == staticPods {
+			last = append(last, command)
+		} else {
+			out = append(out, command)
+		}
+	}
+	return append(out, last...)
+}
+
+func copyLines(c labs.Copy) []string {
+	from, to := shpath(c.From), shpath(c.To)
+	switch {
+	case c.Recursive:
+		return []string{breakWords("  ", []string{"cp", "-r", from, to})}
+	case throughNew(c.To):
+		return []string{breakWords("  ", []string{"cp", from, ".new/"}), "mv -f .new/* " + to}
+	case c.To == staticPods && plainGlob.MatchString(c.From) && !plainWord.MatchString(c.From):
+		return []string{"for file in " + from + "; do",
+			`  cp "${file}" "${HOST_ROOT}` + c.To + `.${file##*/}"`,
+			`  mv -f "${HOST_ROOT}` + c.To + `.${file##*/}" "${HOST_ROOT}` + c.To + `${file##*/}"`, "done"}
+	case c.To == staticPods:
+		name := path.Base(c.From)
+		return []string{breakWords("  ", []string{"cp", from, `"${HOST_ROOT}` + c.To + "." + name + `"`}),
+			`mv -f "${HOST_ROOT}` + c.To + `"{.,}` + name}
+	}
+	return []string{breakWords("  ", []string{"cp", from, to})}
+}
+
+// checkCommand is a check as checks/STAGE.sh has it.
+type checkCommand struct {
+	labs.Check
+	Text   string // the command
+	Unless string // shell test under which the check does not count; empty is never
+}
+
+// Input is the command as check reads it: on one line where it fits.
+func (c checkCommand) Input() string {
+	if !strings.ContainsAny(c.Text, "'\n") && len(c.Text) < codeWidth-4 {
+		return "<<< \\\n  '" + c.Text + "'"
+	}
+	return "<< 'COMMAND'\n" + c.Text + "\nCOMMAND"
+}
+
+// CheckCommands are the stage's checks as commands.
+func (d *scriptData) CheckCommands() ([]checkCommand, error) {
+	var out []checkCommand
+	for _, c := range d.Checks {
+		text, err := checkText(&c)
+		if err != nil {
+			return nil, fmt.Errorf("check %s: %w", c.ID, err)
+		}
+		_, unless := condition(c.When)
+		out = append(out, checkCommand{c, text, unless})
+	}
+	return out, nil
+}
+
+// checkAdvice is what stands beside the checks of a stage and is shown when one
+// fails, or when the stage does.
+type checkAdvice struct {
+	Checks   map[string]checkExpectation `json:"checks"`
+	Failures []knownFailure              `json:"failures"`
+}
+
+type checkExpectation struct {
+	Expect string `json:"expect"`
+	Hint   string `json:"hint"`
+}
+
+type knownFailure struct {
+	Message string `json:"message"`
+	Cause   string `json:"cause"`
+	Fix     string `json:"fix"`
+}
+
+func (d *scriptData) advice() (string, error) {
+	a := checkAdvice{Checks: map[string]checkExpectation{}, Failures: []knownFailure{}}
+	for _, c := range d.Checks {
+		a.Checks[c.ID] = checkExpectation{c.Expect, advice(d.Place, c.Hint)}
+	}
+	for _, f := range d.Failures {
+		a.Failures = append(a.Failures, knownFailure{f.Message, f.Cause, advice(d.Place, f.Mend)})
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(a)
+	return b.String(), err
+}
+
+// stageScript adds the files of a stage: its script, its checks, and what to say
+// when they fail.
+func (r *renderer) stageScript(d *scriptData, dir string, all []setting) error {
+	t, err := r.parts.Clone()
+	if err != nil {
+		return err
+	}
+	if _, err := t.New(d.ID + ".sh.tmpl").Parse(r.sources[d.ID]); err != nil {
+		return err
+	}
+	if d.Body, err = execute(t, "steps", d); err != nil {
+		return err
+	}
+	d.Body = strings.Trim(d.Body, "\n")
+	d.Settings = mentioned(all, inScript, d.Body)
+	text, err := execute(t, "stage-script", d)
+	if err != nil {
+		return err
+	}
+	r.add(dir+"/"+d.ScriptName(), 0o755, strings.TrimRight(text, "\n")+"\n")
+	d.Body = strings.TrimRight(text, "\n") + "\n"
+	return r.checkScript(t, d, dir, all)
+}
+
+func (r *renderer) checkScript(t *template.Template, d *scriptData, dir string, all []setting) error {
+	commands, err := execute(t, "check-script", d)
+	if err != nil {
+		return err
+	}
+	d.CheckSettings = mentioned(all, inScript, commands)
+	for i, s := range d.CheckSettings {
+		if s.Name == "SCRIPTS" {
+			d.CheckSettings[i].Quoted = `"$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"`
+		}
+	}
+	text, err := execute(t, "check-script", d)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(text+d.Body, "<no value>") {
+		return fmt.Errorf("%s: a template value is missing", d.ID)
+	}
+	r.add(dir+"/checks/"+d.ScriptName(), 0o755, strings.TrimRight(text, "\n")+"\n")
+	advice, err := d.advice()
+	r.add(dir+"/checks/"+d.ID+".json", 0o644, advice)
+	return err
+}
+
+func execute(t *template.Template, name string, data any) (string, error) {
+	var b strings.Builder
+	err := t.ExecuteTemplate(&b, name, data)
+	return b.String(), err
+}
+
+// inScript are the settings that the libraries use.
+var inScript = map[string]bool{"SCRIPTS": true, "ASSET_DIR": true, "HOST_ROOT": true}
+
+// registriesData is what the template of lib/registries.sh sees; the words are
+// quoted for the shell.
+type registriesData struct {
+	*labs.Plan
+	Place                            labs.Place
+	PullSecret, Mirrors, TrustBundle string
+}
+
+// registries renders the one file by which the podman of every script reaches
+// the registries of the lab.
+func (r *renderer) registries(place labs.Place, dir string) error {
+	t, err := template.New("registries").Funcs(functions()).Parse(r.sources["lib/registries"])
+	if err != nil {
+		return err
+	}
+	d := &registriesData{Plan: r.plan, Place: place}
+	if r.plan.Lab.PullSecret != "" {
+		d.PullSecret = fileOfLab(r.plan.Lab.PullSecret, r.opts.LabDir)
+	}
+	if mirrors := registriesConf(r.plan.Lab.Mirrors()); mirrors != "" {
+		if d.Mirrors, err = shquote(mirrors); err != nil {
+			return err
+		}
+	}
+	if r.plan.Lab.AdditionalTrustBundle != "" {
+		d.TrustBundle = fileOfLab(r.plan.Lab.AdditionalTrustBundle, r.opts.LabDir)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, d); err != nil {
+		return err
+	}
+	r.add(dir+"/lib/registries.sh", 0o644, strings.TrimRight(b.String(), "\n")+"\n")
+	return nil
+}
+
+// libFiles adds the libraries of the stage scripts.
+func (r *renderer) libFiles(place labs.Place, dir string) error {
+	for _, name := range stageLibraries {
+		text, err := r.library("lib/" + name)
+		if err != nil {
+			return err
+		}
+		r.add(dir+"/lib/"+name+".sh", 0o644, text)
+	}
+	return r.registries(place, dir)
+}
