@@ -30,11 +30,11 @@ func checkText(c *labs.Check) (string, error) {
 	case *labs.SameCheck:
 		return sameText(d), nil
 	case *labs.LineCheck:
-		return eachFile([]string{d.Path}, "grep --extended-regexp "+shexpand(d.Pattern)+" %s > /dev/null"), nil
+		return grepText(patternWord(d.Pattern), d.Path), nil
 	case *labs.ValueCheck:
 		return valueText(d), nil
 	case *labs.ChainCheck:
-		return "openssl verify -no-CApath -CAfile " + words(append([]string{d.CA}, d.Paths...)), nil
+		return breakWords("", append([]string{"openssl", "verify", "-no-CApath", "-CAfile"}, shpaths(append([]string{d.CA}, d.Paths...))...)), nil
 	case *labs.SubjectCheck:
 		return "openssl x509 -in " + shpath(d.Path) + " -noout -subject -nameopt RFC2253 |\n  diff - <(echo " + shexpand("subject="+d.Equals) + ")", nil
 	case *labs.NamesCheck:
@@ -49,7 +49,25 @@ func checkText(c *labs.Check) (string, error) {
 	return "", fmt.Errorf("no command for a %s declaration", name)
 }
 
+// patternWord is a pattern as a shell word: quoted whole where it holds no
+// variable.
+func patternWord(pattern string) string {
+	if variable.MatchString(pattern) {
+		return shexpand(pattern)
+	}
+	return "'" + strings.ReplaceAll(pattern, "'", `'\''`) + "'"
+}
+
 func words(paths []string) string { return strings.Join(shpaths(paths), " ") }
+
+// grepText wants a line that matches, in each of the files. -e, for a pattern may
+// begin with a hyphen.
+func grepText(pattern, file string) string {
+	if plainWord.MatchString(file) {
+		return breakWords("", []string{"grep -E -e " + pattern, shpath(file)})
+	}
+	return eachFile([]string{file}, "grep -q -E -e "+pattern+" %s")
+}
 
 // eachFile runs a command for one file, or in a loop for several; %s in it is the
 // file.
@@ -57,7 +75,7 @@ func eachFile(paths []string, command string) string {
 	if len(paths) == 1 && plainWord.MatchString(paths[0]) {
 		return strings.ReplaceAll(command, "%s", shpath(paths[0]))
 	}
-	return "for file in " + words(paths) + "; do\n  " +
+	return breakWords("", append([]string{"for", "file", "in"}, shpaths(paths)...)) + "; do\n  " +
 		strings.ReplaceAll(command, "%s", `"${file}"`) + " || { echo \"${file}\" && exit 1; }\ndone"
 }
 
@@ -86,20 +104,20 @@ func keyPairText(paths []string) string {
 		if path.Ext(p) == ".pub" {
 			public = "openssl pkey -pubin -in " + shpath(p) + " -pubout"
 		}
-		lines = append(lines, public+" | diff - <(openssl pkey -in "+key+" -pubout)")
+		lines = append(lines, public+" |\n  diff - <(openssl pkey -in "+key+" -pubout)")
 	}
 	return strings.Join(lines, "\n")
 }
 
 // payloadText wants every image of the files in a list of the release.
 func payloadText(d *labs.PayloadCheck) string {
-	known := "<(cat release-info/images release-info/digest)"
+	known := "cat release-info/images release-info/digest"
 	if d.List != "" {
-		known = "<(jq --raw-output '.spec.tags[].from.name' " + shpath(d.List) + "; cat release-info/digest)"
+		known = "(jq --raw-output '.spec.tags[].from.name' " + shpath(d.List) + " && cat release-info/digest)"
 	}
-	return "awk 'FNR == NR { known[$NF]; next }\n  /^[- ]*\"?image\"?:/ { gsub(/[\"\\047]/, \"\", $NF) }\n" +
-		"  /^[- ]*\"?image\"?:/ && $NF && !($NF in known) { print FILENAME \": \" $NF \" is not in the release\"; bad = 1 }\n" +
-		"  END { exit bad }' " + known + " " + words(d.Paths)
+	return known + " |\n  awk 'FNR == NR { known[$NF]; next }\n" +
+		"    /^[- ]*\"?image\"?:/ { gsub(/[\"\\047]/, \"\", $NF); if (!($NF in known)) { print $NF; bad = 1 } }\n" +
+		"    END { exit bad }' - " + words(d.Paths)
 }
 
 // sameText compares one file, or every file that a pattern matches, with what
@@ -110,7 +128,7 @@ func sameText(d *labs.SameCheck) string {
 		if strings.HasSuffix(to, "/") {
 			to += path.Base(d.From)
 		}
-		return "cmp " + shpath(d.From) + " " + shpath(to)
+		return breakWords("", []string{"cmp", shpath(d.From), shpath(to)})
 	}
 	dir, glob := path.Split(d.From)
 	sums := "sha256sum -- " + glob
@@ -121,30 +139,26 @@ func sameText(d *labs.SameCheck) string {
 		shpath(strings.TrimSuffix(d.To, "/")) + " && sha256sum --check --quiet)"
 }
 
-// valueText looks for the line of a value: with jq in JSON, in YAML as operators
-// and the installer write it, in block style, two blanks a level.
+// valueText looks for a value: with jq in JSON; in YAML for the line of its key, as
+// operators and the installer write it.
 func valueText(d *labs.ValueCheck) string {
 	if path.Ext(d.Path) == ".ign" || d.JSON {
-		return "jq --exit-status --arg want " + shexpand(d.Equals) + " '" + d.At + " == $want' " + shpath(d.Path)
+		return breakWords("", []string{"jq", "--exit-status", "--arg want " + shexpand(d.Equals), "'" + d.At + " == $want'", shpath(d.Path)})
 	}
-	keys := strings.Split(strings.TrimPrefix(d.At, "."), ".")
-	key := keys[len(keys)-1]
-	indent, lists := strings.Repeat("  ", len(keys)-1), strings.Contains(d.At, "[")
-	switch {
-	case strings.HasSuffix(key, "[0]"):
-		return "grep --extended-regexp " + yamlLine(" *- ", "", d.Equals) + " " + shpath(d.Path)
-	case lists:
-		return eachFile([]string{d.Path}, "grep --extended-regexp "+yamlLine("[- ]*", key+": *", d.Equals)+" %s")
+	key := strings.TrimSuffix(d.At[strings.LastIndex(d.At, ".")+1:], "[0]")
+	before := `\b` + key + `"?: *`
+	if strings.HasSuffix(d.At, "[0]") {
+		before = "- *"
 	}
-	return eachFile([]string{d.Path}, "grep --extended-regexp "+yamlLine(indent, key+": *", d.Equals)+" %s")
+	return grepText(yamlLine(before, d.Equals), d.Path)
 }
 
-// yamlLine is a pattern for a whole line, as a shell word. The value may hold the
-// script's variables, whose dots match any character, and may be quoted.
-func yamlLine(before, key, value string) string {
-	pattern := "^" + before + key + "[\"']?" + strings.NewReplacer(".", "[.]", "/", "/").Replace(value) + "[\"']?$"
+// yamlLine is a pattern for a key and its value in a line of YAML, as a shell word.
+// The value may hold the script's variables, whose dots match any character.
+func yamlLine(before, value string) string {
+	pattern := before + `"?` + strings.ReplaceAll(value, ".", "[.]") + `"?(,|}| *$)`
 	if !strings.Contains(value, "$") {
-		return "'" + strings.ReplaceAll(pattern, "'", `'\''`) + "'"
+		return "'" + pattern + "'"
 	}
 	var b strings.Builder
 	last := 0

@@ -44,7 +44,7 @@ func (d *scriptData) Needed() ([]needed, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, needed{breakWords("", append([]string{quoted}, files[hint]...))})
+		out = append(out, needed{breakWords("", append([]string{"needs_input " + quoted}, files[hint]...))})
 	}
 	return out, nil
 }
