@@ -160,7 +160,7 @@ func (d *scriptData) advice() (string, error) {
 		a.Checks[c.ID] = checkExpectation{c.Expect, advice(d.Place, c.Hint)}
 	}
 	for _, f := range d.Failures {
-		a.Failures = append(a.Failures, knownFailure{f.Message, f.Cause, advice(d.Place, f.Mend)})
+		a.Failures = append(a.Failures, knownFailure{f.Message, f.Cause, advice(d.Place, f.Fix)})
 	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
