@@ -112,3 +112,23 @@ func TestAuditAsksImagesForTheirFlags(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }
+
+// One image without the command is one finding; the others are still asked.
+func TestAuditGoesOnBehindAnImageThatLacksACommand(t *testing.T) {
+	dir := t.TempDir()
+	stub := "#!/bin/sh\ncase \"$*\" in\n*cluster-etcd-operator*--help) echo 'executable file not found' >&2; exit 127 ;;\n" +
+		"*--help) printf 'Flags:\\n      --asset-output-dir string   where\\n' ;;\n*) echo \"registry.test/image:$7\" ;;\nesac\n"
+	if err := os.WriteFile(filepath.Join(dir, "podman"), []byte(stub), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	out, stderr, status := bootlab("audit", "--render-help", "registry.test/release:4.20", "--release", "4.20")
+	for _, want := range []string{"help of the command", "executable file not found", "the flags of render-etcd.sh were not compared", "flag --infra-config-file"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("nothing is said of %q: %s%s", want, out, stderr)
+		}
+	}
+	if status != exitFailed {
+		t.Errorf("status %d", status)
+	}
+}

@@ -98,15 +98,24 @@ func auditHelp(image, release string) (*audit.Report, error) {
 	asked := &helpAnswers{release: image, images: map[string]string{}, flags: map[string][]string{}}
 	var best *audit.Report
 	for _, id := range releases {
-		help := map[string][]string{}
+		help, silent := map[string][]string{}, map[string]string{}
 		for _, q := range audit.HelpQuestions(catalog, id) {
 			flags, err := asked.ask(q)
-			if err != nil {
+			switch {
+			case err == nil:
+				help[q.Stage] = flags
+			case errors.Is(err, exec.ErrNotFound):
 				return nil, err
+			default:
+				silent[q.Stage] = err.Error()
 			}
-			help[q.Stage] = flags
 		}
-		if r := audit.CompareHelp(catalog, id, help); best == nil || r.Unknown <= best.Unknown {
+		// A release in which no command answers is none, or cannot be pulled.
+		if len(help) == 0 {
+			_, err := asked.ask(audit.HelpQuestions(catalog, id)[0])
+			return nil, err
+		}
+		if r := audit.CompareHelp(catalog, id, help, silent); best == nil || r.Unknown <= best.Unknown {
 			best = r
 		}
 	}

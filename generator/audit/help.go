@@ -55,10 +55,16 @@ func ParseHelp(text string) ([]string, error) {
 }
 
 // CompareHelp says which flags of stage data the commands of a release no
-// longer take. help holds the flags by the stage's id.
-func CompareHelp(c *labs.Catalog, release string, help map[string][]string) *Report {
+// longer take. help holds the flags by the stage's id, and silent why a stage's
+// command did not list any: then nothing is known of its flags.
+func CompareHelp(c *labs.Catalog, release string, help map[string][]string, silent map[string]string) *Report {
 	r := &Report{Release: release}
 	for _, s := range c.Stages {
+		if why := silent[s.ID]; why != "" && s.Run != nil {
+			r.Findings = append(r.Findings, Finding{Kind: Unknown, Stage: s.Bootkube, What: "help of the command",
+				Expected: strings.TrimSpace(s.Run.Image + ": " + s.Run.Command + " --help lists flags"), Found: why,
+				Meaning: "the flags of " + s.ScriptName() + " were not compared"})
+		}
 		flags, asked := help[s.ID]
 		if !asked || !s.Holds(release) || s.Run == nil {
 			continue

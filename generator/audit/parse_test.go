@@ -187,11 +187,11 @@ func TestHelpTextsAreComparedWithFlags(t *testing.T) {
 	for _, f := range c.Stage("render-etcd").Run.Flags {
 		help["render-etcd"] = append(help["render-etcd"], f.Flag)
 	}
-	if r := CompareHelp(c, "main", help); r.Unknown != 0 || r.Identical == 0 {
+	if r := CompareHelp(c, "main", help, nil); r.Unknown != 0 || r.Identical == 0 {
 		t.Errorf("%+v", r)
 	}
 	help["render-etcd"] = help["render-etcd"][1:]
-	if r := CompareHelp(c, "main", help); r.Unknown != 1 {
+	if r := CompareHelp(c, "main", help, nil); r.Unknown != 1 {
 		t.Errorf("%+v", r)
 	}
 }
