@@ -150,7 +150,7 @@ var pure = []string{"join", "lower", "trim", "replace", "indent", "contains", "h
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "misconception": misconceptionBlock, "advice": advice, "prose": prose, "span": textSpan, "inline": inline, "plain": plain, "look": look, "lines": lines}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "bullet": bullet, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "misconception": misconceptionBlock, "advice": advice, "prose": prose, "span": textSpan, "inline": inline, "plain": plain, "look": look, "lines": lines}
 	for _, name := range pure {
 		out[name] = all[name]
 	}

@@ -3,6 +3,7 @@ package generator
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -184,7 +185,7 @@ func (r *renderer) stageScript(d *scriptData, dir string, all []setting) error {
 		return err
 	}
 	d.Body = strings.Trim(d.Body, "\n")
-	d.Settings = mentioned(all, inScript, d.Body)
+	d.Settings = mentioned(all, scriptSettings(d.Place), d.Body)
 	text, err := execute(t, "stage-script", d)
 	if err != nil {
 		return err
@@ -226,6 +227,17 @@ func execute(t *template.Template, name string, data any) (string, error) {
 
 // inScript are the settings that the libraries use.
 var inScript = map[string]bool{"SCRIPTS": true, "ASSET_DIR": true, "HOST_ROOT": true}
+
+// scriptSettings are the settings that the libraries of a script use in a place:
+// on a node, also what tells the lab from another.
+func scriptSettings(place labs.Place) map[string]bool {
+	if place != labs.OnNode {
+		return inScript
+	}
+	out := maps.Clone(inScript)
+	out["CLUSTER_DOMAIN"], out["RELEASE"] = true, true
+	return out
+}
 
 // registriesData is what the template of lib/registries.sh sees; the words are
 // quoted for the shell.

@@ -20,6 +20,11 @@ func comment(indent, text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// bullet makes shell comment lines of one item of a list.
+func bullet(text string) string {
+	return "# - " + strings.Join(fill(text, textWidth-4), "\n#   ")
+}
+
 // fill breaks a paragraph into lines of at most width columns, words whole.
 func fill(paragraph string, width int) []string {
 	var lines []string
