@@ -14,6 +14,7 @@ import (
 	"bootlab/labs"
 	"bootlab/labs/gather"
 	"bootlab/labs/host"
+	"bootlab/labs/mask"
 	"bootlab/vms"
 )
 
@@ -63,7 +64,7 @@ func runGather(ctx context.Context, io streams, dir string, place *where, output
 		return vmsError(err)
 	}
 	told := func(f host.Found) { printFound(io, f, places.Local) }
-	b := gather.Gather(ctx, plan, places, gather.Options{Version: version(), Masker: gather.NewMasker(gather.OwnSecrets(plan.Lab)...), Told: told, Timeout: timeout})
+	b := gather.Gather(ctx, plan, places, gather.Options{Version: version(), Masker: mask.New(mask.OwnSecrets(plan.Lab)...), Told: told, Timeout: timeout})
 	if ctx.Err() != nil {
 		return errNotWritten
 	}

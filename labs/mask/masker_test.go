@@ -1,4 +1,4 @@
-package gather
+package mask
 
 import (
 	"bytes"
@@ -168,7 +168,7 @@ func inLines(text string, n int, gap string) string {
 }
 
 func newTestMasker() *Masker {
-	return NewMasker([]byte(password), []byte("own&secret/1"), []byte("short"))
+	return New([]byte(password), []byte("own&secret/1"), []byte("short"))
 }
 
 func TestNoSecretIsLeft(t *testing.T) {

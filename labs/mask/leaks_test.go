@@ -1,4 +1,4 @@
-package gather
+package mask
 
 import (
 	"encoding/json"
@@ -6,9 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"bootlab/labs"
-	"bootlab/labs/host"
 )
 
 // leak is a text with a secret that was once passed over.
@@ -21,7 +18,7 @@ func noLeaks(t *testing.T, leaks map[string]leak) {
 			t.Fatalf("%s: %q is not in the text", name, l.secret)
 		}
 		for around, text := range map[string]string{"alone": l.text, "in a text": "first line of it\n" + l.text + "\nlast line of it\n"} {
-			got := string(NewMasker().Bytes([]byte(text)))
+			got := string(New().Bytes([]byte(text)))
 			if strings.Contains(got, l.secret) {
 				t.Errorf("%s, %s: %q is left in %.300q", name, around, l.secret, got)
 			}
@@ -38,7 +35,7 @@ func noLeaks(t *testing.T, leaks map[string]leak) {
 func unchanged(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if got := string(NewMasker().Bytes([]byte(text))); got != text {
+		if got := string(New().Bytes([]byte(text))); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -165,7 +162,7 @@ func TestPasswordsInAnyPlace(t *testing.T) {
 func TestAQuoteThatIsNotClosedEndsWithItsLine(t *testing.T) {
 	for _, begin := range []string{"token: 'Error getting token\n", "auth=\"x\n", "E1122 can't use --token='\n", "I1122 authorization: \"\n", `{"m":"--password='","z":"`, `{"m":"unable to parse \"token: \\\"","z":"`} {
 		text := begin + strings.Repeat("important evidence\n", 100)
-		if got := string(NewMasker().Bytes([]byte(text))); !strings.HasSuffix(got, strings.Repeat("important evidence\n", 100)) {
+		if got := string(New().Bytes([]byte(text))); !strings.HasSuffix(got, strings.Repeat("important evidence\n", 100)) {
 			t.Errorf("%q: evidence is gone: %.200q", begin, got)
 		}
 	}
@@ -179,44 +176,8 @@ func TestAQuoteThatIsNotClosedEndsWithItsLine(t *testing.T) {
 
 func TestKeysThatAreOnlyNamedHideNothing(t *testing.T) {
 	text := "Nov 22 h a[1]: found no '-----BEGIN RSA PRIVATE KEY-----' in x\n" + strings.Repeat("Nov 22 h a[1]: important evidence line\n", 200) + "Nov 22 h a[1]: nor '-----END RSA PRIVATE KEY-----'\n"
-	if got := string(NewMasker().Bytes([]byte(text))); strings.Count(got, "important evidence") != 200 {
+	if got := string(New().Bytes([]byte(text))); strings.Count(got, "important evidence") != 200 {
 		t.Errorf("evidence is gone: %.300q", got)
-	}
-}
-
-// Whatever is JSON stays it, in evidence of any form and in extras.
-func TestAnyJSONStaysJSON(t *testing.T) {
-	text := `{"args":["--token=abc\"def","x"],"msg":"password: 'it","password":12345678,"env":[{"name":"DB_PASSWORD","value":"swordfish"}],"n":1}`
-	g := &gathering{ctx: t.Context(), b: &Bundle{files: map[string][]byte{}}, m: NewMasker()}
-	g.extra(host.Found{Evidence: &labs.Evidence{Run: "x", File: "resources"}, Had: true, Text: []byte(framed(t, "a.json", text))})
-	for name, got := range map[string][]byte{"extra": g.b.files["resources/a.json"], "evidence": g.masked(host.Found{Evidence: &labs.Evidence{}, Text: []byte(text)})} {
-		if !json.Valid(got) || strings.Contains(string(got), "swordfish") || strings.Contains(string(got), "12345678") || !strings.Contains(string(got), `"n":1`) {
-			t.Errorf("%s: became %s", name, got)
-		}
-	}
-}
-
-// Files that are packed are unpacked, masked, and packed once.
-func TestPackedFilesAreLookedInto(t *testing.T) {
-	text := "apiVersion: v1\nusers:\n- user:\n    token: S3cretTok3nabcdef\n"
-	g := &gathering{ctx: t.Context(), b: &Bundle{files: map[string][]byte{}}, m: NewMasker()}
-	g.extra(host.Found{Evidence: &labs.Evidence{Run: "x", File: "rendered-assets/openshift"}, Had: true, Text: []byte(
-		framed(t, "x.gz", gz(t, text)) + framed(t, "twice.gz", gz(t, gz(t, text))) + framed(t, "noend.gz", gz(t, text)[:40]) + framed(t, "a.yaml.xz", "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4F\x02\x00!\x01\x16\x00\x00\x00t/\xe5\xa3") +
-			framed(t, "plain.log", "grüße 你好你好你好\n"))})
-	for _, name := range []string{"x.gz", "twice.gz"} {
-		got, err := unpack(g.b.files["rendered-assets/openshift/"+name], mostUnpacked)
-		if err != nil || !strings.Contains(string(got), "users:") || strings.Contains(string(got), "S3cret") {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
-	}
-	missing := strings.Join(g.b.Index.Missing, "\n")
-	for _, name := range []string{"a.yaml.xz", "noend.gz"} {
-		if g.b.files["rendered-assets/openshift/"+name] != nil || !strings.Contains(missing, name) {
-			t.Errorf("%s is there, or not named: %s", name, missing)
-		}
-	}
-	if string(g.b.files["rendered-assets/openshift/plain.log"]) != "grüße 你好你好你好\n" {
-		t.Error("a text of other letters is gone")
 	}
 }
 
@@ -238,7 +199,7 @@ func TestMaskingTakesTimeLikeTheText(t *testing.T) {
 		"lists of values": strings.Repeat(`"password":[`, 60_000), "quotes of YAML": strings.Repeat("password: \"\n  ", 40_000),
 	} {
 		begun := time.Now()
-		NewMasker().Bytes([]byte(text))
+		New().Bytes([]byte(text))
 		if took := time.Since(begun); took > time.Second {
 			t.Logf("%s: %d bytes took %s", name, len(text), took)
 		}

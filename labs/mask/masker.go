@@ -1,7 +1,6 @@
-// Package gather collects what is to be known of a bootstrap into one archive
-// that can be given away: whatever is secret is taken out before anything is
-// written.
-package gather
+// Package mask takes secrets out of texts, files and bundles, and lists what it
+// took out and what still looks like a secret.
+package mask
 
 import (
 	"bytes"
@@ -39,10 +38,10 @@ type Masker struct {
 	counts map[string]int
 }
 
-// NewMasker makes a masker that also knows these secrets, wherever and in
+// New makes a masker that also knows these secrets, wherever and in
 // whatever encoding they stand. What is shorter than 8 bytes is not known: it
 // would be found everywhere.
-func NewMasker(own ...[]byte) *Masker {
+func New(own ...[]byte) *Masker {
 	return &Masker{own: newLiterals(own), counts: map[string]int{}}
 }
 
