@@ -15,4 +15,3 @@ func TestJSONStaysJSON(t *testing.T) {
 		t.Errorf("became %s", got)
 	}
 }
-

@@ -29,7 +29,9 @@ const (
 // read as more than text, and says no more than the kind.
 func mark(kind string) string { return "<masked:" + kind + ">" }
 
-var markBegin = []byte("<masked:")
+const markText = "<masked:"
+
+var markBegin = []byte(markText)
 
 // Masker takes secrets out of texts. It knows them by form, by the name that
 // stands before them, and some of them by themselves: those of the lab.
@@ -194,6 +196,7 @@ type finding struct {
 	spans []span
 
 	viewed   bool     // the text is part of another, see view
+	coloured [2]int   // where the first colour begins, and the last
 	lists    [][2]int // items of lists of Secrets
 	listed   bool     // lists were looked for
 	walked   int      // bytes, see longestWalk
@@ -208,10 +211,11 @@ const deepest = 8
 func (f *finding) all() []span {
 	f.keys()
 	f.objects()
-	f.named()
+	f.scan()
 	f.formed()
 	f.own()
 	f.encoded()
+	f.views()
 	return f.sorted()
 }
 

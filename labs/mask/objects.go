@@ -63,8 +63,7 @@ func (f *finding) yamlSecrets() {
 		}
 		switch last := f.text[at[1]-1]; {
 		case last == '\\':
-			seen = f.inString(at[0])
-			continue
+			continue // the string is read by itself
 		case last == ',' || last == '}':
 			f.flowSecret(at[0])
 			continue
