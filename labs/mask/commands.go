@@ -72,6 +72,8 @@ const mostArguments = 64
 // JSON, up to the end of the command.
 func (f *finding) arguments(at int) (all []word) {
 	end := min(f.endOfLine(at), at+4096)
+	begin := at
+	defer func() { f.walked += at - begin }()
 	list := false
 	if at < end && (f.text[at] == '"' || f.text[at] == '\'' || f.text[at] == '\\') {
 		list = true
@@ -240,9 +242,8 @@ func (f *finding) sqlplus(_, to int) {
 // fedWord finds what echo or printf gives a command that reads a password, and
 // what stands behind <<<.
 func (f *finding) fedWord(from, to int) {
-	begin := bytes.LastIndexByte(f.text[:from], '\n') + 1
-	line := f.text[max(begin, from-1024):from]
-	begin = from - len(line)
+	begin := max(f.lineBegin(from), from-1024)
+	line := f.text[begin:from]
 	login := f.has(from, "chpasswd")
 	if pipe := bytes.LastIndexByte(line, '|'); pipe > 0 {
 		for _, word := range []string{"echo ", "printf "} {

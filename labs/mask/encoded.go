@@ -306,6 +306,9 @@ func mayDecode(text []byte) bool {
 // halfText says whether a third or more of some bytes can be printed as words are,
 // or it begins as a key or what is packed does.
 func halfText(plain []byte) bool {
+	if len(plain) < 4 {
+		return false
+	}
 	odd := 0
 	for _, c := range plain {
 		if c >= 0x7f || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
@@ -388,8 +391,10 @@ func (f *finding) decoded(text []byte, open bool) string {
 		f.m.own.each(text, func(int, int) { found = ownKind })
 		return found
 	}
-	deeper := &finding{m: f.m, text: text, torn: f.torn, depth: f.depth + 1, unpacked: f.budget()}
-	if spans := deeper.all(); len(spans) > 0 {
+	deeper := &finding{m: f.m, text: text, torn: f.torn, depth: f.depth + 1, unpacked: f.budget(), walked: f.walked}
+	spans := deeper.all()
+	f.walked = deeper.walked
+	if len(spans) > 0 {
 		return spans[0].kind
 	}
 	return ""

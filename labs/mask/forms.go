@@ -69,7 +69,7 @@ func (f *finding) dsn(from, _ int) {
 // postgresLine finds the password of HOST:5432:DATABASE:USER:PASSWORD.
 func (f *finding) postgresLine(_, to int) {
 	end := f.endOfLine(to)
-	if parts := bytes.SplitN(f.text[to:end], []byte(":"), 3); len(parts) == 3 && len(parts[2]) > 0 && !bytes.ContainsAny(f.text[to:end], " \t\"/") {
+	if parts := bytes.SplitN(f.text[to:end], []byte(":"), 3); len(parts) == 3 && len(parts[2]) > 0 && end-to < longestLogin && !bytes.ContainsAny(f.text[to:end], " \t\"/") {
 		f.add(end-len(parts[2]), end, passwordKind)
 	}
 }

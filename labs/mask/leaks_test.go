@@ -196,6 +196,9 @@ func TestMaskingTakesTimeLikeTheText(t *testing.T) {
 		"secrets in a string": `"` + strings.Repeat(`kind: Secret\n`, 30_000), "secrets in strings": strings.Repeat(`"kind: Secret\n",`, 30_000), "secrets in a journal": strings.Repeat("Nov 22 h a[1]: kind: Secret\n", 30_000),
 		"flow": strings.Repeat("{kind: Secret, data: {", 20_000), "lists": "SecretList" + strings.Repeat(`"items":[`, 30_000), "options": strings.Repeat("--password ", 60_000), "curl": strings.Repeat("curl -u a:b ", 60_000),
 		"quotes": strings.Repeat("password='", 60_000), "URLs": strings.Repeat("://a:", 100_000), "slashes": strings.Repeat("/abcdefghijklmnopqrstuv", 100_000),
+		"values without an end": strings.Repeat("password=", 60_000), "tags": strings.Repeat("<password", 60_000), "literals": strings.Repeat("--from-literal=", 40_000),
+		"escapes": strings.Repeat(`\\\\\\\\n`, 30_000), "coloured escapes": strings.Repeat("\x1b[31m\\\\\\\\n=\n", 20_000), "fed": strings.Repeat("echo a | chpasswd ", 30_000), "numbers": strings.Repeat("1 2 ", 60_000), "kty": strings.Repeat(`{"kty":`, 40_000),
+		"names in quotes": strings.Repeat(`"name":"password","`, 30_000), "blocks": strings.Repeat("password: |\n  a\n", 30_000), "one block": strings.Repeat("  password: |\n", 40_000), "lines of runs": strings.Repeat("abcdefghijklmnopqrstuv\n", 40_000),
 		"lists of values": strings.Repeat(`"password":[`, 60_000), "quotes of YAML": strings.Repeat("password: \"\n  ", 40_000),
 	} {
 		begun := time.Now()

@@ -14,7 +14,7 @@ func (l line) indent() int { return l.content - l.begin - len(l.prefix) }
 
 // lineOf is the line in which a key of YAML, or the like, begins at a place.
 func (f *finding) lineOf(at int) line {
-	begin := bytes.LastIndexByte(f.text[:at], '\n') + 1
+	begin := f.lineBegin(at)
 	prefix := bytes.TrimRight(f.text[begin:at], " \t-\"'")
 	if len(prefix) > 0 && begin+len(prefix) < at && f.text[begin+len(prefix)] == ' ' {
 		prefix = f.text[begin : begin+len(prefix)+1]
@@ -52,4 +52,28 @@ func (f *finding) below(l line) (line, bool) {
 		at = end
 	}
 	return l, false
+}
+
+// lineEnd is where the line ends in which a place is.
+func (f *finding) lineEnd(at int) int { return f.lineAround(at)[1] }
+
+// lineBegin is where it begins.
+func (f *finding) lineBegin(at int) int { return f.lineAround(at)[0] }
+
+// lineAround remembers the last two: a line may be very long.
+func (f *finding) lineAround(at int) [2]int {
+	for i, l := range f.seen {
+		if l[0] <= at && at <= l[1] && l[1] > 0 {
+			if i == 1 {
+				f.seen[0], f.seen[1] = f.seen[1], f.seen[0]
+			}
+			return l
+		}
+	}
+	l := [2]int{bytes.LastIndexByte(f.text[:at], '\n') + 1, len(f.text)}
+	if i := bytes.IndexByte(f.text[at:], '\n'); i >= 0 {
+		l[1] = at + i
+	}
+	f.seen[1], f.seen[0] = f.seen[0], l
+	return l
 }

@@ -195,12 +195,14 @@ type finding struct {
 	depth int  // how often it was decoded
 	spans []span
 
-	viewed   bool     // the text is part of another, see view
-	coloured [2]int   // where the first colour begins, and the last
-	lists    [][2]int // items of lists of Secrets
-	listed   bool     // lists were looked for
-	walked   int      // bytes, see longestWalk
-	unpacked *int     // bytes, see mostUnpacked
+	viewed   bool      // the text is part of another, see view
+	coloured [2]int    // where the first colour begins, and the last
+	gaveUp   bool      // see tired
+	seen     [2][2]int // lines whose ends were looked for
+	lists    [][2]int  // items of lists of Secrets
+	listed   bool      // lists were looked for
+	walked   int       // bytes, see longestWalk
+	unpacked *int      // bytes, see mostUnpacked
 }
 
 // deepest is how many encodings around a secret are looked through: a key in a

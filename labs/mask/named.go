@@ -267,7 +267,9 @@ func (f *finding) quoteAt(at int) []byte {
 // YAML it may go on in lines that are indented.
 func (f *finding) closing(from int, quote []byte, yaml bool) int {
 	doubles := 0
-	for at := from; at < len(f.text); at++ {
+	at := from
+	defer func() { f.walked += at - from }()
+	for ; at < len(f.text); at++ {
 		c := f.text[at]
 		switch {
 		case c == '\n' && !(yaml && f.goesOn(at+1, at-from)):
@@ -358,6 +360,8 @@ func (f *finding) bare(n name, colon, at int) {
 // untilPair is where a value ends: at one of these, or where another pair begins,
 // as in a query, in a form and in a connection string.
 func (f *finding) untilPair(at int, stop string, whole bool) int {
+	begin := at
+	defer func() { f.walked += at - begin }()
 	for at < len(f.text) && strings.IndexByte(stop, f.text[at]) < 0 {
 		if c := f.text[at]; !whole && (c == '&' || c == ';' || c == ',') && f.isPair(at+1) {
 			return at
@@ -378,9 +382,11 @@ func (f *finding) isPair(at int) bool {
 
 // until is the next place where one of these stands.
 func (f *finding) until(at int, stop string) int {
+	begin := at
 	for at < len(f.text) && strings.IndexByte(stop, f.text[at]) < 0 {
 		at++
 	}
+	f.walked += at - begin
 	return at
 }
 

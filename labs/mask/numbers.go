@@ -72,7 +72,7 @@ func (f *finding) numbers() {
 					break
 				}
 			}
-		case hexDigit(c) && (at == 0 || !isWord(f.text[at-1])) && f.mayBeList(at):
+		case hexTable[c] && (at == 0 || !isWord(f.text[at-1])) && f.mayBeList(at):
 			last := at
 			for _, form := range lists {
 				last = max(last, f.numberList(form, at))
@@ -82,18 +82,38 @@ func (f *finding) numbers() {
 	}
 }
 
-// mayBeList says, fast, whether a short number and a gap stand at a place.
+// mayBeList says, fast, whether four short numbers stand at a place, with the same
+// gap between them.
 func (f *finding) mayBeList(at int) bool {
-	for n := 1; n <= 4 && at+n < len(f.text); n++ {
-		switch c := f.text[at+n]; {
-		case c == ' ' || c == ',' || c == ':' || c == '-':
-			return true
-		case !hexDigit(c) && c != 'x':
+	var gap byte
+	for n := 0; ; n++ {
+		from := at
+		for at < len(f.text) && at-from <= 4 && (hexTable[f.text[at]] || f.text[at] == 'x') {
+			at++
+		}
+		if at == from || at-from > 4 {
 			return false
 		}
+		if n == 3 {
+			return true
+		}
+		if at >= len(f.text) || gap != 0 && f.text[at] != gap {
+			return false
+		}
+		if gap = f.text[at]; gap != ' ' && gap != ',' && gap != ':' && gap != '-' {
+			return false
+		}
+		for from = at; at < len(f.text) && at-from < 64 && strings.IndexByte(" ,\r\n\t:-", f.text[at]) >= 0; at++ {
+		}
 	}
-	return false
 }
+
+var hexTable = func() (t [256]bool) {
+	for c := range t {
+		t[c] = hexDigit(byte(c))
+	}
+	return t
+}()
 
 // escapeList decodes a list of escapes; a soft end of a line may part them.
 func (f *finding) escapeList(form number, at int) int {

@@ -83,7 +83,8 @@ const longestWalk = 64 << 20
 
 // tired ends such a walk: then nothing of the text is shown.
 func (f *finding) tired() bool {
-	if f.walked > longestWalk {
+	if f.walked > longestWalk && !f.gaveUp {
+		f.gaveUp = true
 		f.add(0, len(f.text), tangledKind)
 	}
 	return f.walked > longestWalk
@@ -319,13 +320,6 @@ func (f *finding) firstLine(at, indent int) int {
 		}
 	}
 	return at
-}
-
-func (f *finding) lineEnd(at int) int {
-	if i := bytes.IndexByte(f.text[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(f.text)
 }
 
 func (f *finding) indentOf(line int) int {

@@ -47,8 +47,20 @@ func (f *finding) insideOthers(text []byte, open bool) string {
 	return ""
 }
 
+// headOfText is how many decoded bytes tell whether they are text.
+const headOfText = 24
+
+var (
+	largeBase32 = base32.StdEncoding.WithPadding(base32.NoPadding)
+	smallBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+)
+
 func (f *finding) hexKind(text []byte) string {
 	for shift := range 2 {
+		var head [headOfText]byte
+		if n, _ := hex.Decode(head[:], text[shift:shift+min(2*len(head), (len(text)-shift)&^1)]); !halfText(head[:n]) {
+			continue
+		}
 		out := make([]byte, (len(text)-shift)/2)
 		n, _ := hex.Decode(out, text[shift:shift+2*len(out)])
 		if kind := f.decodedText(out[:n]); kind != "" {
@@ -62,10 +74,16 @@ func isBase32(c byte) bool      { return c >= 'A' && c <= 'Z' || c >= '2' && c <
 func isSmallBase32(c byte) bool { return c >= 'a' && c <= 'z' || c >= '2' && c <= '7' }
 
 func (f *finding) base32Kind(text []byte) string {
-	text = bytes.ToUpper(text)
-	encoding := base32.StdEncoding.WithPadding(base32.NoPadding)
+	encoding := largeBase32
+	if text[0] >= 'a' || isSmallBase32(text[0]) && bytes.ContainsAny(text[:min(len(text), 16)], "abcdefghijklmnopqrstuvwxyz") {
+		encoding = smallBase32
+	}
 	for shift := range 8 {
 		part := text[shift:]
+		var head [headOfText]byte
+		if n, _ := encoding.Decode(head[:], part[:min(len(part), 32)&^7]); !halfText(head[:n]) {
+			continue
+		}
 		for strings.IndexByte("\x01\x03\x06", byte(len(part)%8)) >= 0 && len(part) > 0 {
 			part = part[:len(part)-1]
 		}
@@ -81,7 +99,7 @@ func (f *finding) base32Kind(text []byte) string {
 // decodedText is the kind of the first secret in bytes, if they are text or hold a
 // secret that is known.
 func (f *finding) decodedText(out []byte) string {
-	if len(out) == 0 || !halfText(append(out[:len(out):len(out)], 0, 0, 0, 0)[:max(4, min(len(out), 24))]) {
+	if !halfText(out[:min(len(out), headOfText)]) {
 		return ""
 	}
 	return f.decoded(out, false)

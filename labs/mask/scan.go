@@ -33,7 +33,12 @@ func (f *finding) scan() {
 		}
 		known.words = newWords(list)
 	})
-	known.words.each(f.text, func(word, from, to int) { known.rules[word].found(f, from, to) })
+	known.words.each(f.text, func(word, from, to int) {
+		if f.walked <= longestWalk {
+			known.rules[word].found(f, from, to)
+		}
+	})
+	f.tired()
 }
 
 // wordEnds says whether no letter or digit follows.

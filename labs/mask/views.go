@@ -75,7 +75,7 @@ func (f *finding) apart(v *view, at int) bool {
 
 // through looks for secrets of all kinds in a view.
 func (f *finding) through(v *view) {
-	if f.depth >= deepest || len(v.text) < shortestView {
+	if f.depth >= deepest || len(v.text) < shortestView || f.tired() {
 		return
 	}
 	f.walked += len(v.text) / 4
@@ -196,6 +196,9 @@ func (f *finding) flowSecret(at int) {
 	end := f.flowEnd(open + 1)
 	f.walked += 32 * (end - open)
 	for _, data := range flowData.FindAllIndex(f.text[open:end], -1) {
+		if f.walked > longestWalk {
+			return
+		}
 		f.content(open+data[1], min(end, f.flowEnd(open+data[1])))
 	}
 }
