@@ -73,7 +73,7 @@ const mostArguments = 64
 func (f *finding) arguments(at int) (all []word) {
 	end := min(f.endOfLine(at), at+4096)
 	begin := at
-	defer func() { f.walked += at - begin }()
+	defer func() { f.walked += 8 * (at - begin) }()
 	list := false
 	if at < end && (f.text[at] == '"' || f.text[at] == '\'' || f.text[at] == '\\') {
 		list = true

@@ -31,7 +31,7 @@ func (f *finding) objects() {
 			f.add(value[0], value[1], loginKind)
 		}
 	}
-	if !bytes.Contains(f.text, []byte("Secret")) {
+	if !f.listing && !bytes.Contains(f.text, []byte("Secret")) {
 		return
 	}
 	for _, at := range f.blocks(dataBlock, "data", "stringData") {
@@ -42,7 +42,7 @@ func (f *finding) objects() {
 		if f.inSecretList(at.key) {
 			o.kind = "Secret"
 		}
-		if kind, whole := f.kindAround(at.key, o); kind == "Secret" || kind == "" && !whole {
+		if kind, whole := f.kindAround(at.key, o); kind == "Secret" || kind == "" && (!whole || f.listing) {
 			for _, value := range o.values {
 				f.add(value[0], value[1], secretKind)
 			}
