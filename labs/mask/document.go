@@ -9,10 +9,10 @@ import (
 
 // Document gives a whole text without its secrets. One of JSON stays JSON.
 func (m *Masker) Document(text []byte) []byte {
-	counts := m.Counts()
+	counts, places, line := m.Counts(), len(m.places), m.line
 	masked := m.Bytes(text)
 	if !bytes.Equal(masked, text) && isJSON(text) && !isJSON(masked) {
-		m.counts = counts
+		m.counts, m.places, m.line = counts, m.places[:places], line
 		masked = m.json(text)
 	}
 	return masked
@@ -58,12 +58,12 @@ func (m *Masker) value(v any, key string, secret bool) any {
 	switch v := v.(type) {
 	case json.Number:
 		if kind := nameKind([]byte(key)); kind != "" && kind != weakKind {
-			m.counts[secretKind]++
+			m.took(secretKind)
 			return mark(secretKind)
 		}
 	case string:
 		if (secret || announces(key, v)) && v != "" {
-			m.counts[secretKind]++
+			m.took(secretKind)
 			return mark(secretKind)
 		}
 		return string(m.Bytes([]byte(v)))

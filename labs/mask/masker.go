@@ -38,6 +38,24 @@ var markBegin = []byte(markText)
 type Masker struct {
 	own    literals
 	counts map[string]int
+
+	keeping bool // places are kept
+	places  []place
+	line    int // of what is written, from 0
+}
+
+// place is where a mark stands.
+type place struct {
+	line int
+	kind string
+}
+
+// took counts a secret, and remembers its place.
+func (m *Masker) took(kind string) {
+	m.counts[kind]++
+	if m.keeping {
+		m.places = append(m.places, place{m.line, kind})
+	}
 }
 
 // New makes a masker that also knows these secrets, wherever and in
@@ -167,16 +185,23 @@ func (m *Masker) write(w io.Writer, text []byte, begin int, spans []span) error 
 		if s.from >= len(text) {
 			break
 		}
-		if _, err := w.Write(text[at:max(s.from, at)]); err != nil {
+		if err := m.writePart(w, text[at:max(s.from, at)]); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(w, mark(s.kind)); err != nil {
 			return err
 		}
-		m.counts[s.kind]++
+		m.took(s.kind)
 		at = min(s.to, len(text))
 	}
-	_, err := w.Write(text[at:])
+	return m.writePart(w, text[at:])
+}
+
+func (m *Masker) writePart(w io.Writer, text []byte) error {
+	if m.keeping {
+		m.line += bytes.Count(text, []byte("\n"))
+	}
+	_, err := w.Write(text)
 	return err
 }
 
