@@ -14,6 +14,7 @@ import (
 	"bootlab/labs"
 	"bootlab/labs/gather"
 	"bootlab/labs/host"
+	"bootlab/labs/mask"
 	"bootlab/vms"
 )
 
@@ -30,9 +31,11 @@ all that bootlab diagnose judges, and has the layout of openshift-install gather
 bootstrap: openshift-install analyze reads it too. Nothing is changed on any
 machine. A machine that cannot be reached is named, and the others are collected.
 
-Keys, tokens, passwords, pull secrets and what Secrets hold are taken out before
-anything is written. What remains still tells of your network and its names:
-look into it before you give it away.`,
+Secrets are masked before anything is written, as bootlab mask does: keys, tokens,
+passwords, logins and what Secrets hold, where their form, their name or the
+command around them tells. The lab's own secrets are masked wherever they stand.
+What remains still tells of your network and its names, and no program knows
+every secret: look into it before you give it away.`,
 		Example: "  bootlab gather mylab\n  bootlab gather mylab --output /tmp/mylab.tar.gz\n  bootlab diagnose mylab --from mylab/out/work/gather/log-bundle-20260102030405.tar.gz",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -63,7 +66,7 @@ func runGather(ctx context.Context, io streams, dir string, place *where, output
 		return vmsError(err)
 	}
 	told := func(f host.Found) { printFound(io, f, places.Local) }
-	b := gather.Gather(ctx, plan, places, gather.Options{Version: version(), Masker: gather.NewMasker(gather.OwnSecrets(plan.Lab)...), Told: told, Timeout: timeout})
+	b := gather.Gather(ctx, plan, places, gather.Options{Version: version(), Masker: mask.New(mask.OwnSecrets(plan.Lab)...), Told: told, Timeout: timeout})
 	if ctx.Err() != nil {
 		return errNotWritten
 	}

@@ -22,7 +22,8 @@ var ours = map[string][]string{
 	"labs/check":        {"labs", "labs/host", "labs/record"},
 	"labs/diagnose":     {"labs", "labs/host", "labs/record", "labs/check"},
 	"labs/connectivity": {"labs", "labs/host"},
-	"labs/gather":       {"labs", "labs/host", "labs/record", "labs/check", "labs/diagnose"},
+	"labs/mask":         {"labs"},
+	"labs/gather":       {"labs", "labs/host", "labs/record", "labs/check", "labs/diagnose", "labs/mask"},
 	"labs/run":          {"labs", "labs/host", "labs/record", "labs/check", "labs/diagnose", "labs/gather"},
 
 	"templates": {},
@@ -36,7 +37,7 @@ var ours = map[string][]string{
 	"vms":  {"labs"},
 
 	"cmd/bootlab/background": {},
-	"cmd/bootlab": {"cmd/bootlab/background", "labs", "labs/host", "labs/record", "labs/check", "labs/diagnose", "labs/connectivity", "labs/gather", "labs/run",
+	"cmd/bootlab": {"cmd/bootlab/background", "labs", "labs/host", "labs/record", "labs/check", "labs/diagnose", "labs/connectivity", "labs/mask", "labs/gather", "labs/run",
 		"templates", "generator", "generator/audit", "generator/diagram", "generator/overlay", "site", "vms"},
 }
 

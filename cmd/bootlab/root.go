@@ -24,7 +24,7 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 		return &usageError{&hintError{withNewFlag(c, err), c.CommandPath() + " --help lists the flags"}}
 	})
 	root.AddCommand(newInitCommand(io), newLabsCommand(io), newCheckCommand(io), newGenerateCommand(io),
-		newExplainCommand(io), newReleasesCommand(io), newDiffCommand(io), newAuditCommand(io), newDiagnoseCommand(io), newConnectivityCommand(io), newGatherCommand(io), newWatchCommand(io), newVerifyCommand(io), newTimelineCommand(io), newCertificatesCommand(io), newSiteCommand(io), newDoctorCommand(io), newVMsCommand(io), newVersionCommand(io))
+		newExplainCommand(io), newReleasesCommand(io), newDiffCommand(io), newAuditCommand(io), newDiagnoseCommand(io), newConnectivityCommand(io), newGatherCommand(io), newMaskCommand(io), newWatchCommand(io), newVerifyCommand(io), newTimelineCommand(io), newCertificatesCommand(io), newSiteCommand(io), newDoctorCommand(io), newVMsCommand(io), newVersionCommand(io))
 	for _, c := range root.Commands() {
 		if c.Args != nil {
 			c.Args = asUsage(c.Args)

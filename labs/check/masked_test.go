@@ -7,13 +7,13 @@ import (
 
 	"bootlab/labs"
 	"bootlab/labs/check"
-	"bootlab/labs/gather"
+	"bootlab/labs/mask"
 )
 
-// TestWhatGatherTookOutIsKnown: what stands in the place of a secret is what
-// gather puts there.
-func TestWhatGatherTookOutIsKnown(t *testing.T) {
-	text := gather.NewMasker().Bytes([]byte("kind: Config\npassword: correct-horse-battery\n"))
+// TestWhatMaskTookOutIsKnown: what stands in the place of a secret is what
+// mask puts there.
+func TestWhatMaskTookOutIsKnown(t *testing.T) {
+	text := mask.New().Bytes([]byte("kind: Config\npassword: correct-horse-battery\n"))
 	lab, problems := labs.LoadLabFS(labs.Examples, "compact", labs.Builtin())
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"bootlab/labs"
+	"bootlab/labs/mask"
 )
 
 //go:embed extras.yaml
@@ -78,41 +78,7 @@ func (p packedFile) unpack() ([]byte, error) {
 	if len(text) > largestExtra {
 		text, err = text[:largestExtra], fmt.Errorf("it is longer than %d MiB", largestExtra>>20)
 	}
-	return plain(text, err)
-}
-
-// errNoText is that of a file in which no secret could be found.
-var errNoText = errors.New("it is no text")
-
-// mostPacked is how often a file may be packed itself.
-const mostPacked = 3
-
-// plain unpacks what is a packed file itself. What is not text then could hold
-// any secret.
-func plain(text []byte, err error) ([]byte, error) {
-	for n := 0; n < mostPacked && bytes.HasPrefix(text, []byte{0x1f, 0x8b}); n++ {
-		unpacked, torn := unpack(text, largestExtra)
-		if torn != nil {
-			return nil, fmt.Errorf("%w: %w", errNoText, torn)
-		}
-		text = unpacked
-	}
-	if len(text) > 0 && !isReadable(text) {
-		return nil, errNoText
-	}
-	return text, err
-}
-
-// isReadable says whether the beginning of a file is text in any language.
-func isReadable(text []byte) bool {
-	if isText(text) {
-		return true
-	}
-	head := text[:min(len(text), 4096)]
-	for n := 0; n < utf8.UTFMax && len(head) < len(text) && len(head) > 0 && !utf8.Valid(head); n++ {
-		head = head[:len(head)-1]
-	}
-	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
+	return mask.Plain(text, err, largestExtra)
 }
 
 // place is where the file goes in the bundle; empty if nowhere. The names come
@@ -124,21 +90,8 @@ func (p packedFile) place(folder string) string {
 		inside = place != "." && place != "gather.log" && !strings.HasPrefix(place, "bootlab/")
 	}
 	if !fs.ValidPath(p.name) || !fs.ValidPath(place) || !inside || len(place) > 500 || strings.ContainsFunc(place, unicode.IsControl) ||
-		strings.HasPrefix(place, "rendered-assets/") && isSecretName(p.name) {
+		strings.HasPrefix(place, "rendered-assets/") && mask.IsSecretName(p.name) {
 		return ""
 	}
 	return place
-}
-
-// isSecretName says whether a file's name alone makes it stay away, as in the
-// installer's bundles: installer-gather.sh removes *secret*, *kubeconfig*, *.key
-// and .kube. In bundles that counts for rendered files alone.
-func isSecretName(name string) bool {
-	for _, part := range strings.Split(strings.ToLower(name), "/") {
-		if strings.Contains(part, "secret") || strings.Contains(part, "kubeconfig") ||
-			strings.Contains(part, "password") || strings.HasSuffix(part, ".key") || part == ".kube" {
-			return true
-		}
-	}
-	return false
 }

@@ -1,13 +1,13 @@
+// Package gather collects what is to be known of a bootstrap into one archive
+// that can be given away: whatever is secret is masked before anything is written.
 package gather
 
 import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -15,12 +15,13 @@ import (
 
 	"bootlab/labs"
 	"bootlab/labs/host"
+	"bootlab/labs/mask"
 )
 
 // Options are what a gathering needs beside the lab.
 type Options struct {
 	Version string // of bootlab
-	Masker  *Masker
+	Masker  *mask.Masker
 	// Told hears of each thing as it comes; may be nil.
 	Told func(host.Found)
 	// Timeout is how long the machines are asked; 0 is without end.
@@ -99,7 +100,7 @@ type gathering struct {
 	ctx context.Context // its end ends masking; what is not masked is left out
 	b   *Bundle
 	lab *labs.Lab
-	m   *Masker
+	m   *mask.Masker
 }
 
 // folder is where a machine's files go.
@@ -149,18 +150,7 @@ func (g *gathering) masked(f host.Found) []byte {
 			text = text[i+1:]
 		}
 	}
-	return g.m.whole(text)
-}
-
-// whole masks a text. One of JSON stays JSON.
-func (m *Masker) whole(text []byte) []byte {
-	counts := m.Counts()
-	masked := m.Bytes(text)
-	if !bytes.Equal(masked, text) && isJSON(text) && !isJSON(masked) {
-		m.counts = counts
-		masked = m.json(text)
-	}
-	return masked
+	return g.m.Document(text)
 }
 
 // extra adds the files of one.
@@ -195,7 +185,7 @@ func (g *gathering) extra(f host.Found) {
 			continue
 		}
 		text, err := p.unpack()
-		if errors.Is(err, errNoText) {
+		if errors.Is(err, mask.ErrNoText) {
 			g.missing("%s: %s is left out: %v", of, place, err)
 			continue
 		}
@@ -203,7 +193,7 @@ func (g *gathering) extra(f host.Found) {
 			g.missing("%s: %s: %v", of, place, err)
 		}
 		if len(text) > 0 && g.b.files[place] == nil {
-			g.add(place, g.m.whole(text))
+			g.add(place, g.m.Document(text))
 		}
 	}
 }
@@ -243,74 +233,4 @@ func packed(text []byte) []byte {
 	zip.Write(text)
 	zip.Close()
 	return out.Bytes()
-}
-
-// isJSON says whether a text is one document of JSON, or several.
-func isJSON(text []byte) bool {
-	for d := json.NewDecoder(bytes.NewReader(text)); ; {
-		var raw json.RawMessage
-		switch err := d.Decode(&raw); {
-		case errors.Is(err, io.EOF):
-			return true
-		case err != nil:
-			return false
-		}
-	}
-}
-
-// json masks each string of a text for itself: what seems a secret across the
-// quotes of JSON would break it.
-func (m *Masker) json(text []byte) []byte {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	for {
-		var v any
-		if d.Decode(&v) != nil || e.Encode(m.value(v, "", false)) != nil {
-			return out.Bytes()
-		}
-	}
-}
-
-// announces says whether a value of this name is secret.
-func announces(name, value string) bool {
-	kind := nameKind([]byte(name))
-	return kind != "" && (kind != weakKind || secretNotName([]byte(value)))
-}
-
-// value masks a value, whose key may tell that it is secret.
-func (m *Masker) value(v any, key string, secret bool) any {
-	switch v := v.(type) {
-	case json.Number:
-		if kind := nameKind([]byte(key)); kind != "" && kind != weakKind {
-			m.counts[secretKind]++
-			return mark(secretKind)
-		}
-	case string:
-		if (secret || announces(key, v)) && v != "" {
-			m.counts[secretKind]++
-			return mark(secretKind)
-		}
-		return string(m.Bytes([]byte(v)))
-	case []any:
-		for i := range v {
-			v[i] = m.value(v[i], key, secret)
-		}
-	case map[string]any:
-		name, _ := v["name"].(string)
-		if key, is := v["key"].(string); is && name == "" {
-			name = key
-		}
-		for k := range v {
-			if text, is := v[k].(string); is && k == "value" && announces(name, text) {
-				v[k] = m.value(text, "", true)
-				continue
-			}
-			within := secret || k == "auths" || v["kind"] == "Secret" && (k == "data" || k == "stringData")
-			v[k] = m.value(v[k], k, within)
-		}
-	}
-	return v
 }

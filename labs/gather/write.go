@@ -9,15 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"bootlab/labs/host"
+	"bootlab/labs/mask"
 )
 
 // FileName is the name that the installer gives its bundles, by the time of the
@@ -92,41 +90,8 @@ func (b *Bundle) log() []byte {
 	return out.Bytes()
 }
 
-// stoppable is a file that is written until its context ends.
-type stoppable struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (s stoppable) Write(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.w.Write(p)
-}
-
-// WriteFile writes the archive beside its place and then puts it there, for its
-// owner alone. A file that is there already is fs.ErrExist. If ctx ends before, no
-// file is left.
-func (b *Bundle) WriteFile(ctx context.Context, name string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".part-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if gone := os.Remove(f.Name()); !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-	}()
-	if err := errors.Join(b.Write(stoppable{ctx, f}), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	// Unlike a rename, a link replaces nothing; not every file system has links.
-	if err := os.Link(f.Name(), name); err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if _, err := os.Lstat(name); err == nil {
-		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrExist}
-	}
-	return os.Rename(f.Name(), name)
+// WriteFile writes the archive as a new file for its owner alone. A file that is
+// there already is fs.ErrExist. If ctx ends before, no file is left.
+func (b *Bundle) WriteFile(ctx context.Context, name string) error {
+	return mask.WriteNew(ctx, name, b.Write)
 }

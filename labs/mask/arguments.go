@@ -1,4 +1,4 @@
-package gather
+package mask
 
 import (
 	"bytes"
@@ -71,58 +71,25 @@ func isNumber(text []byte) bool {
 	return true
 }
 
-// option finds what stands behind --password, --creds or curl -u: in a line, or
-// as the next string of a list.
-func (f *finding) option(dash int) {
-	if dash > 0 && strings.IndexByte(" \t\"'\n", f.text[dash-1]) < 0 || dash+2 >= len(f.text) {
+// optionValue finds what stands behind --password or --token: in a line, or as the
+// next string of a list.
+func (f *finding) optionValue(n name) {
+	if n.from > 0 && strings.IndexByte(" \t\"'\n[(", f.text[n.from-1]) < 0 {
 		return
 	}
-	from := dash + 1
-	if f.text[from] == '-' {
-		from++
-	}
-	to := from
-	for to < len(f.text) && to-from < longestName && (isWord(f.text[to]) || f.text[to] == '-') {
-		to++
-	}
-	name := string(f.text[from:to])
-	kind, login := f.optionKind(dash, name)
-	if kind == "" {
-		return
-	}
-	if at, quoted := f.argument(to, login); at > 0 {
-		f.argumentOf(at, kind, login, quoted)
+	if at, quoted := f.argument(n.to, false); at > 0 {
+		f.argumentOf(at, n.kind, false, quoted)
 	}
 }
 
-// optionKind is that of the option's value, which may be a login.
-func (f *finding) optionKind(dash int, name string) (kind string, login bool) {
-	if len(name) == 0 || len(name) > 1 && f.text[dash+1] != '-' {
-		return "", false
+// loginOption finds the password behind --creds and --user NAME:PASSWORD.
+func (f *finding) loginOption(from, to int) {
+	if f.text[from] == '-' && from > 0 && strings.IndexByte(" \t\"'\n", f.text[from-1]) < 0 {
+		return
 	}
-	switch {
-	case strings.HasSuffix(name, "creds"):
-		return passwordKind, true
-	case (name == "u" || name == "user" || name == "proxy-user" || name == "U") && f.isBefore(dash, "curl", "wget"):
-		return passwordKind, true
-	case name == "p" && f.isBefore(dash, "login", "sshpass"):
-		return passwordKind, false
-	case len(name) == 1:
-		return "", false
+	if at, quoted := f.argument(to, true); at > 0 {
+		f.argumentOf(at, passwordKind, true, quoted)
 	}
-	return nameKind([]byte(name)), false
-}
-
-// isBefore says whether one of the words stands before in the line.
-func (f *finding) isBefore(at int, words ...string) bool {
-	line := f.text[max(0, at-256):at]
-	line = line[bytes.LastIndexByte(line, '\n')+1:]
-	for _, word := range words {
-		if bytes.Contains(line, []byte(word)) {
-			return true
-		}
-	}
-	return false
 }
 
 // argument is where the argument begins that follows an option.
@@ -150,6 +117,9 @@ func (f *finding) argument(at int, login bool) (from int, quoted bool) {
 // argumentOf finds the secret in an argument.
 func (f *finding) argumentOf(at int, kind string, login, quoted bool) {
 	stop := " \t\r\n\"'\\"
+	if at > 0 && f.text[at-1] == '"' && !quoted {
+		quoted = true
+	}
 	if quoted {
 		stop = "\r\n\"'\\"
 	}
@@ -157,10 +127,11 @@ func (f *finding) argumentOf(at int, kind string, login, quoted bool) {
 	value := f.text[at:to]
 	if login {
 		colon := bytes.IndexByte(value, ':')
-		if colon < 1 || isNumber(value[colon+1:]) {
+		if colon < 1 || isNumber(value[colon+1:]) || isGroup(value[:colon], value[colon+1:]) {
 			return
 		}
 		at += colon + 1
+		value = value[colon+1:]
 	}
 	if at < to && value[0] != '-' && !isCommon(value) && (kind != weakKind || secretNotName(value)) {
 		f.add(at, to, kind)
@@ -174,4 +145,13 @@ func isCommon(word []byte) bool {
 		return true
 	}
 	return false
+}
+
+// isGroup knows the user and group that podman run --user takes.
+func isGroup(user, group []byte) bool {
+	switch string(group) {
+	case "root", "wheel", "core", "nobody", "nogroup", "users", "adm", "etcd", "apache", "nginx":
+		return true
+	}
+	return bytes.Equal(user, group)
 }

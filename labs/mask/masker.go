@@ -1,7 +1,6 @@
-// Package gather collects what is to be known of a bootstrap into one archive
-// that can be given away: whatever is secret is taken out before anything is
-// written.
-package gather
+// Package mask takes secrets out of texts, files and bundles, and lists what it
+// took out and what still looks like a secret.
+package mask
 
 import (
 	"bytes"
@@ -30,30 +29,52 @@ const (
 // read as more than text, and says no more than the kind.
 func mark(kind string) string { return "<masked:" + kind + ">" }
 
-var markBegin = []byte("<masked:")
+const markText = "<masked:"
+
+var markBegin = []byte(markText)
 
 // Masker takes secrets out of texts. It knows them by form, by the name that
 // stands before them, and some of them by themselves: those of the lab.
 type Masker struct {
 	own    literals
 	counts map[string]int
+
+	keeping bool // places are kept
+	places  []place
+	line    int // of what is written, from 0
 }
 
-// NewMasker makes a masker that also knows these secrets, wherever and in
+// place is where a mark stands.
+type place struct {
+	line int
+	kind string
+}
+
+// took counts a secret, and remembers its place.
+func (m *Masker) took(kind string) {
+	m.counts[kind]++
+	if m.keeping {
+		m.places = append(m.places, place{m.line, kind})
+	}
+}
+
+// New makes a masker that also knows these secrets, wherever and in
 // whatever encoding they stand. What is shorter than 8 bytes is not known: it
 // would be found everywhere.
-func NewMasker(own ...[]byte) *Masker {
+func New(own ...[]byte) *Masker {
 	return &Masker{own: newLiterals(own), counts: map[string]int{}}
 }
 
 // Counts says how many secrets of each kind were taken out so far.
 func (m *Masker) Counts() map[string]int { return maps.Clone(m.counts) }
 
-// Sizes of the window through which a stream is looked at. A secret, and what
-// tells that it is one, must fit into what two windows have in common.
+// Sizes of the window through which a stream is looked at. What the window before
+// ended with is read again, as far as the two have in common, and as much of it is
+// left to the next: so a secret stands in one of them with what tells that it is
+// one, if both fit into that.
 const (
-	window  = 8 << 20
-	overlap = 2 << 20
+	window = 16 << 20
+	common = 2 << 20
 )
 
 // Bytes gives the text without its secrets.
@@ -64,12 +85,16 @@ func (m *Masker) Bytes(text []byte) []byte {
 }
 
 // Copy copies a text of any length, with lines of any length, without its
-// secrets. It holds one window of it.
-func (m *Masker) Copy(w io.Writer, r io.Reader) error { return m.copy(w, r, window, overlap) }
+// secrets. It holds one window of it,
+// 16 MiB; an object of 2 MiB is never cut.
+func (m *Masker) Copy(w io.Writer, r io.Reader) error { return m.copy(w, r, window, common) }
 
 func (m *Masker) copy(w io.Writer, r io.Reader, size, common int) error {
 	buffer := make([]byte, 0, 64<<10)
-	var rest class // what goes on from the last window, and is masked already
+	var rest class   // what goes on from the last window, and is masked already
+	base := 0        // what stands before was written already
+	listing := false // a list of Secrets has begun
+	before := min(common, (size-common)/2)
 	for first := true; ; first = false {
 		var end bool
 		var err error
@@ -86,22 +111,26 @@ func (m *Masker) copy(w io.Writer, r io.Reader, size, common int) error {
 				continue // the window is full again first
 			}
 		}
-		f := &finding{m: m, text: buffer, torn: !first, open: !end}
+		f := &finding{m: m, text: buffer, torn: !first, open: !end, listing: listing}
 		spans := f.all()
 		done := len(buffer)
 		if !end {
-			done = safeEnd(buffer, spans, common)
+			done = safeEnd(buffer, spans, base, common)
 		}
-		if err := m.write(w, buffer[:done], spans); err != nil {
+		if err := m.write(w, buffer[:done], base, spans); err != nil {
 			return err
-		}
-		if !end && len(spans) > 0 && spans[len(spans)-1].to == len(buffer) && done == len(buffer) {
-			rest = spans[len(spans)-1].rest
 		}
 		if end {
 			return nil
 		}
-		buffer = append(buffer[:0], buffer[done:]...)
+		listing = listing || bytes.Contains(buffer, []byte("SecretList"))
+		if len(spans) > 0 && spans[len(spans)-1].to == len(buffer) && done == len(buffer) && spans[len(spans)-1].rest != nil {
+			rest = spans[len(spans)-1].rest
+			buffer, base = buffer[:0], 0
+			continue
+		}
+		keep := max(0, done-before)
+		buffer, base = append(buffer[:0], buffer[keep:]...), done-keep
 	}
 }
 
@@ -125,43 +154,54 @@ func fill(buffer []byte, r io.Reader, size int) (_ []byte, end bool, err error) 
 
 // safeEnd is how far a window is done: not into what the next one must see
 // whole.
-func safeEnd(text []byte, spans []span, common int) int {
+func safeEnd(text []byte, spans []span, base, common int) int {
 	done := len(text) - common
 	// A line's end parts nothing but blocks of lines, a blank no word.
 	for _, gap := range []string{"\n", " \t\",;"} {
-		if at := bytes.LastIndexAny(text[done-common/2:done], gap); at >= 0 {
-			done += at + 1 - common/2
+		low := max(base, done-common/2)
+		if at := bytes.LastIndexAny(text[low:max(low, done)], gap); at >= 0 {
+			done = low + at + 1
 			break
 		}
 	}
 	for _, s := range spans {
 		if s.from < done && done < s.to {
-			if s.from > 0 {
+			if s.from > base {
 				return s.from
 			}
 			return s.to
 		}
 	}
-	return done
+	return max(done, base)
 }
 
-// write writes a text with marks in place of the spans.
-func (m *Masker) write(w io.Writer, text []byte, spans []span) error {
-	at := 0
+// write writes a text, but for its beginning, with marks in place of the spans.
+func (m *Masker) write(w io.Writer, text []byte, begin int, spans []span) error {
+	at := begin
 	for _, s := range spans {
+		if s.to <= begin {
+			continue
+		}
 		if s.from >= len(text) {
 			break
 		}
-		if _, err := w.Write(text[at:s.from]); err != nil {
+		if err := m.writePart(w, text[at:max(s.from, at)]); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(w, mark(s.kind)); err != nil {
 			return err
 		}
-		m.counts[s.kind]++
-		at = s.to
+		m.took(s.kind)
+		at = min(s.to, len(text))
 	}
-	_, err := w.Write(text[at:])
+	return m.writePart(w, text[at:])
+}
+
+func (m *Masker) writePart(w io.Writer, text []byte) error {
+	if m.keeping {
+		m.line += bytes.Count(text, []byte("\n"))
+	}
+	_, err := w.Write(text)
 	return err
 }
 
@@ -194,11 +234,15 @@ type finding struct {
 	depth int  // how often it was decoded
 	spans []span
 
-	viewed   bool     // the text is part of another, see view
-	lists    [][2]int // items of lists of Secrets
-	listed   bool     // lists were looked for
-	walked   int      // bytes, see longestWalk
-	unpacked *int     // bytes, see mostUnpacked
+	listing  bool      // a list of Secrets began before the text
+	viewed   bool      // the text is part of another, see view
+	coloured [2]int    // where the first colour begins, and the last
+	gaveUp   bool      // see tired
+	seen     [2][2]int // lines whose ends were looked for
+	lists    [][2]int  // items of lists of Secrets
+	listed   bool      // lists were looked for
+	walked   int       // bytes, see longestWalk
+	unpacked *int      // bytes, see mostUnpacked
 }
 
 // deepest is how many encodings around a secret are looked through: a key in a
@@ -209,10 +253,11 @@ const deepest = 8
 func (f *finding) all() []span {
 	f.keys()
 	f.objects()
-	f.named()
+	f.scan()
 	f.formed()
 	f.own()
 	f.encoded()
+	f.views()
 	return f.sorted()
 }
 

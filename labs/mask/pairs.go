@@ -1,4 +1,4 @@
-package gather
+package mask
 
 import (
 	"bytes"
@@ -19,51 +19,79 @@ func isPairName(name []byte) bool {
 	return false
 }
 
-// pair looks for the other half of what stands behind a colon.
-func (f *finding) pair(n name, colon int) {
-	first := strings.ToLower(string(f.text[n.from:n.to]))
+// pairAround looks for the other half of a pair, if a name that announces a secret
+// is one: "name": "DB_PASSWORD".
+func (f *finding) pairAround(n name) {
+	at := n.from - len(n.quote)
+	if at <= 0 || string(f.text[at:n.from]) != string(n.quote) {
+		return
+	}
+	for blanks := 0; at > 0 && blanks < 64 && strings.IndexByte(" \t\r\n", f.text[at-1]) >= 0; blanks++ {
+		at--
+	}
+	colon := at - 1
+	if colon < 0 || f.text[colon] != ':' {
+		return
+	}
+	key := f.nameBefore(colon)
+	if !isPairName(f.text[key.from:key.to]) {
+		return
+	}
 	switch {
-	case len(n.quote) > 0 && n.quote[len(n.quote)-1] == '"':
-		f.pairOfJSON(first, len(n.quote)-1, colon)
-	case colon+1 < len(f.text) && isWord(f.text[colon+1]) && f.text[n.from] == 'N':
+	case len(key.quote) > 0 && key.quote[len(key.quote)-1] == '"' && bytes.Equal(key.quote, n.quote):
+		f.pairOfJSON(n, key.from)
+	case colon+1 == n.from && f.text[key.from] == 'N':
 		f.pairOfGo(colon)
-	case first != "value" && f.ownLine(n.from):
-		f.pairOfYAML(n, colon)
+	case f.ownLine(key.from):
+		f.pairOfYAML(key, colon)
 	}
 }
 
-// pairOfJSON reads the rest of the object.
-func (f *finding) pairOfJSON(first string, level, colon int) {
-	end := min(len(f.text), colon+1+farthestPair)
-	r := &jsonReader{text: f.text[:end], level: level, at: colon + 1, depth: 1}
-	if !r.next() || r.token != '"' {
+// pairOfJSON reads the object for the value.
+func (f *finding) pairOfJSON(n name, key int) {
+	level := len(n.quote) - 1
+	open := f.objectBegin(key-len(n.quote), level, farthestPair)
+	if open < 0 {
 		return
 	}
-	one := [2]int{r.from, r.to}
-	kind := nameKind(f.text[one[0]:one[1]])
-	if (kind == "") == (first != "value") {
-		return
-	}
+	r := &jsonReader{text: f.text[:min(len(f.text), key+farthestPair)], level: level, at: open + 1, depth: 1}
 	for r.next() && r.depth > 0 {
-		if r.token != '"' || r.depth != 1 || !r.beforeColon() {
-			continue
-		}
-		key := strings.ToLower(string(f.text[r.from:r.to]))
-		if key != "value" && key != "name" && key != "key" || (key == "value") == (first == "value") {
+		if r.token != '"' || r.depth != 1 || !r.beforeColon() || !strings.EqualFold(string(f.text[r.from:r.to]), "value") {
 			continue
 		}
 		if r.next() && r.next() && r.token == '"' {
-			f.half(first == "value", one, [2]int{r.from, r.to})
+			f.half([2]int{n.from, n.to}, [2]int{r.from, r.to})
 		}
 		return
 	}
 }
 
-// half adds the value of two halves, if the other is the name of a secret.
-func (f *finding) half(valueFirst bool, name, value [2]int) {
-	if valueFirst {
-		name, value = value, name
+// objectBegin is where the brace stands that opens the object around a place; -1
+// if it is farther than most bytes.
+func (f *finding) objectBegin(begin, level, most int) int {
+	r := &jsonReader{text: f.text, level: level}
+	depth, at := 0, begin-1
+	defer func() { f.walked += begin - at }()
+	for ; at >= 0 && begin-at < most; at-- {
+		switch f.text[at] {
+		case '}', ']':
+			depth++
+		case '{', '[':
+			if depth--; depth < 0 {
+				return at
+			}
+		case '"':
+			if r.isQuote(at) {
+				for at--; at >= 0 && begin-at < most && !(f.text[at] == '"' && r.isQuote(at)); at-- {
+				}
+			}
+		}
 	}
+	return -1
+}
+
+// half adds the value of two halves, if the other is the name of a secret.
+func (f *finding) half(name, value [2]int) {
 	kind := nameKind(f.text[name[0]:name[1]])
 	if kind != "" && (kind != weakKind || secretNotName(f.text[value[0]:value[1]])) {
 		f.add(value[0], value[1], kind)
@@ -75,7 +103,7 @@ func (f *finding) pairOfGo(colon int) {
 	to := f.until(colon+1, ", \t\r\n\"")
 	if value := []byte(",Value:"); nameKind(f.text[colon+1:to]) != "" && bytes.HasPrefix(f.text[to:], value) {
 		from := to + len(value)
-		f.half(false, [2]int{colon + 1, to}, [2]int{from, f.until(from, ",}\r\n\"")})
+		f.half([2]int{colon + 1, to}, [2]int{from, f.until(from, ",}\r\n\"")})
 	}
 }
 
@@ -95,7 +123,7 @@ func (f *finding) pairOfYAML(n name, colon int) {
 			continue
 		}
 		if from, to := f.yamlValue(line, column); from < to {
-			f.half(false, name, [2]int{from, to})
+			f.half(name, [2]int{from, to})
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package gather
+package mask
 
 import (
 	"bytes"
@@ -8,12 +8,33 @@ import (
 // Names before a secret, as keys of JSON and YAML, options and variables have
 // them; in lower case, without - and _. A name that ends so counts too.
 var secretNames = []struct{ end, kind string }{
-	{"password", passwordKind}, {"passwd", passwordKind}, {"passphrase", passwordKind}, {"pwd", passwordKind},
-	{"token", tokenKind}, {"clientkeydata", privateKey}, {"privatekey", privateKey}, {"tls.key", privateKey},
-	{"clientsecret", tokenKind}, {"secretaccesskey", tokenKind}, {"apikey", tokenKind},
+	{"password", passwordKind}, {"passwd", passwordKind}, {"passphrase", passwordKind}, {"passcode", passwordKind}, {"pwd", passwordKind},
+	{"passwordin", passwordKind}, {"passwordhash", passwordHash}, {"passwdhash", passwordHash},
+	{"sshpass", passwordKind}, {"adminpass", passwordKind}, {"rootpass", passwordKind}, {"userpass", passwordKind}, {"dbpass", passwordKind},
+	{"bindpw", passwordKind}, {"rootpw", passwordKind}, {"adminpw", passwordKind}, {"psk", passwordKind},
+	{"token", tokenKind}, {"oauth2bearer", tokenKind}, {"clientkeydata", privateKey}, {"privatekey", privateKey}, {"tls.key", privateKey},
+	{"clientsecret", tokenKind}, {"credentialsecret", tokenKind}, {"secretaccesskey", tokenKind}, {"apikey", tokenKind},
+	{"accountkey", tokenKind}, {"sharedaccesskey", tokenKind}, {"activationkey", tokenKind}, {"activationkeys", tokenKind}, {"certificatekey", tokenKind},
+	{"encryptionkey", tokenKind}, {"presharedkey", tokenKind}, {"xamzsignature", tokenKind}, {"xamzcredential", tokenKind}, {"xgoogsignature", tokenKind},
 	{"dockerconfigjson", loginKind}, {"dockercfg", loginKind},
 	{"authorization", authorization}, {"cookie", authorization},
-	{"secret", weakKind}, {"secretkey", weakKind}, {"pass", weakKind},
+	{"secret", weakKind}, {"secretkey", weakKind}, {"accesskey", weakKind}, {"signingkey", weakKind}, {"sharedkey", weakKind}, {"authkey", weakKind},
+	{"masterkey", weakKind}, {"credential", weakKind}, {"credentials", weakKind}, {"pass", weakKind}, {"privatekeyid", weakKind},
+}
+
+// nameEnds are the last words of those names, by which they are found.
+var nameEnds = []string{
+	"password", "passwd", "passphrase", "passcode", "pwd", "password_in", "hash", "pass", "bindpw", "rootpw", "adminpw", "psk", "_pin",
+	"token", "bearer", "key-data", "key_data", "keydata", "key", "secret", "signature", "credential", "auth", "private_key_id",
+	"dockerconfigjson", "dockercfg", "authorization", "cookie",
+}
+
+func nameRules() []rule {
+	all := []rule{{"proxy", (*finding).proxy}}
+	for _, end := range nameEnds {
+		all = append(all, rule{end, (*finding).nameHit})
+	}
+	return all
 }
 
 // weakKind is that of names behind which a secret may stand, or the name of one:
@@ -21,7 +42,7 @@ var secretNames = []struct{ end, kind string }{
 const weakKind = "secret-value"
 
 // lastLetters are those that such names end with.
-const lastLetters = "deanytghs"
+const lastLetters = "deanytghsnrlwk"
 
 // nameKind is the kind of secret that a name announces; empty if none.
 func nameKind(name []byte) string {
@@ -39,8 +60,11 @@ func nameKind(name []byte) string {
 		return loginKind
 	}
 	// The shell's own are directories.
-	if string(plain) == "pwd" || string(plain) == "oldpwd" || string(name) == "PASS" {
+	if string(plain) == "pwd" && string(name) == "PWD" || string(plain) == "oldpwd" || string(name) == "PASS" {
 		return ""
+	}
+	if end := name[max(0, len(name)-5):]; len(end) == 5 && (end[0] == '_' || end[0] == '-') && strings.EqualFold(string(end[1:]), "pass") || bytes.HasSuffix(name, []byte("_pin")) || bytes.HasSuffix(name, []byte("_PIN")) {
+		return passwordKind
 	}
 	for _, n := range secretNames {
 		if len(plain) >= len(n.end) && string(plain[len(plain)-len(n.end):]) == n.end {
@@ -53,21 +77,10 @@ func nameKind(name []byte) string {
 // longestName: what is longer has lost its beginning, which does not matter.
 const longestName = 100
 
-// named finds values behind such names. The place where a value begins is known
-// by the colon or the equals sign before it.
-func (f *finding) named() {
-	for i, c := range f.text {
-		if c != ':' && c != '=' {
-			continue
-		}
-		n := f.nameBefore(i)
-		if n.kind = nameKind(f.text[n.from:n.to]); n.kind != "" {
-			f.value(n, i)
-		} else if c == ':' && isPairName(f.text[n.from:n.to]) {
-			f.pair(n, i)
-		} else if c == '=' && n.to-n.from >= len("proxy") && strings.EqualFold(string(f.text[n.to-len("proxy"):n.to]), "proxy") {
-			f.login(i + 1)
-		}
+// proxy finds the login in a proxy's address, which may have no scheme.
+func (f *finding) proxy(from, to int) {
+	if to < len(f.text) && f.text[to] == '=' {
+		f.login(to + 1)
 	}
 }
 
@@ -76,6 +89,69 @@ type name struct {
 	from, to int
 	kind     string
 	quote    []byte // what closes it, as \"; empty if it is not quoted
+	plural   bool
+}
+
+func isNamePart(c byte) bool { return isWord(c) || c == '-' || c == '_' || c == '.' }
+
+// nameBegin is where the name begins that ends at a place.
+func (f *finding) nameBegin(to int) int {
+	from := to
+	for from > 0 && to-from < longestName && isNamePart(f.text[from-1]) {
+		from--
+	}
+	return from
+}
+
+// nameHit looks at what stands behind a name that announces a secret.
+func (f *finding) nameHit(from, to int) {
+	n := name{to: to}
+	if to < len(f.text) && f.text[to]|0x20 == 's' && (f.text[from] != 'a' || to-from > 4) {
+		n.plural = true
+		n.to++
+	}
+	if next := n.to; next < len(f.text) && (isWord(f.text[next]) || f.text[next] == '_' ||
+		(f.text[next] == '-' || f.text[next] == '.') && next+1 < len(f.text) && isWord(f.text[next+1])) {
+		return
+	}
+	n.from = f.nameBegin(to)
+	if n.kind = nameKind(f.text[n.from:to]); n.kind == "" || f.has(n.from-len(markText), markText) {
+		return
+	}
+	f.placed(n)
+}
+
+// placed finds the value by what stands around the name.
+func (f *finding) placed(n name) {
+	if f.isTag(n.from) {
+		f.tagged(n)
+		return
+	}
+	n.quote = f.quoteAt(n.to)
+	at := n.to + len(n.quote)
+	blanks := 0
+	for at < len(f.text) && blanks < 8 && (f.text[at] == ' ' || f.text[at] == '\t') {
+		at++
+		blanks++
+	}
+	if at < len(f.text) && (f.text[at] == ':' || f.text[at] == '=') {
+		if at+1 < len(f.text) && (f.has(at, "=>") || f.has(at, ":=") || f.has(at, "==")) {
+			at++
+		}
+		f.value(n, at)
+		return
+	}
+	if n.plural {
+		return
+	}
+	if f.text[n.from] == '-' && f.has(n.from, "--") {
+		f.optionValue(n)
+		return
+	}
+	f.pairAround(n)
+	if len(n.quote) == 0 && blanks > 0 {
+		f.spoken(n, at)
+	}
 }
 
 // nameBefore is the word before a colon, without its quotes.
@@ -92,21 +168,22 @@ func (f *finding) nameBefore(colon int) (n name) {
 		}
 		n.quote = f.text[n.to:end]
 	}
-	n.from = n.to
-	for n.from > 0 && n.to-n.from < longestName && (isWord(f.text[n.from-1]) || strings.IndexByte("-_.", f.text[n.from-1]) >= 0) {
-		n.from--
-	}
+	n.from = f.nameBegin(n.to)
 	return n
 }
 
 // value finds what stands behind the colon. A sentence has colons too: "cannot
 // get the token: unauthorized" must stay.
 func (f *finding) value(n name, colon int) {
-	at := colon + 1
-	for at < len(f.text) && (f.text[at] == ' ' || f.text[at] == '\t') {
-		at++
+	at := f.skipTypes(colon)
+	if at >= len(f.text) {
+		return
 	}
-	if at = f.blockScalar(at); at >= len(f.text) {
+	if c := f.text[at]; f.text[colon] == ':' && (c == '\n' || c == '\r' || c == '|' || c == '>') {
+		f.block(n, at)
+		return
+	}
+	if n.plural && f.text[at] != '[' {
 		return
 	}
 	quote := f.quoteAt(at)
@@ -118,30 +195,59 @@ func (f *finding) value(n name, colon int) {
 	to := f.closing(from, quote, f.text[colon] == ':' && f.beginsLine(n.from))
 	content := f.text[from:to]
 	switch {
-	case len(content) == 0, n.kind == weakKind && !secretNotName(content):
+	case len(content) == 0, n.kind == weakKind && !secretNotName(content), f.isPath(n, content):
 	case len(n.quote) == 0 && bytes.IndexByte([]byte(",}]: \t\r\n"), content[0]) >= 0:
 		// The quote closes a string in which the name was the last word.
-	case len(n.quote) > 0 || f.beginsLine(n.from) || f.text[colon] == '=' || seemsSecret(content):
+	case len(n.quote) > 0 || f.beginsLine(n.from) || f.text[colon] == '=' || f.text[colon] == '>' || f.inStruct(n.from) || seemsSecret(content):
 		f.add(from, to, n.kind)
 	}
 }
 
-// blockScalar steps over YAML's | and >, and the end of that line.
-func (f *finding) blockScalar(at int) int {
-	if at >= len(f.text) || f.text[at] != '|' && f.text[at] != '>' {
-		return at
+// isPath says whether the value of a key is the path of its file.
+func (f *finding) isPath(n name, value []byte) bool {
+	if n.to < 3 || !strings.EqualFold(string(f.text[n.to-3:n.to]), "key") {
+		return false
 	}
-	next := at + 1
-	for next < len(f.text) && strings.IndexByte("+-0123456789 \r", f.text[next]) >= 0 {
-		next++
+	return value[0] == '/' && bytes.IndexByte(value[1:], '/') >= 0 && len(value) < 200 && bytes.IndexByte(value, '=') < 0 && bytes.IndexByte(value, '+') < 0 ||
+		bytes.HasSuffix(value, []byte(".key")) || bytes.HasSuffix(value, []byte(".pem"))
+}
+
+// skipTypes is where the value begins: behind blanks, a tag or an anchor of YAML,
+// the types that a dump of Go names, the letter before a string of Python.
+func (f *finding) skipTypes(colon int) int {
+	at := f.skipBlanks(colon + 1)
+	if f.text[colon] == ':' && at < len(f.text) && (f.text[at] == '!' || f.text[at] == '&') && at+1 < len(f.text) && (isWord(f.text[at+1]) || f.text[at+1] == '!') {
+		if end := f.until(at, " \t\r\n\"',}"); end < len(f.text) && f.text[end] == ' ' {
+			at = f.skipBlanks(end)
+		}
 	}
-	if next >= len(f.text) || f.text[next] != '\n' {
-		return at
+	for at+1 < len(f.text) && f.text[at] == '(' && isWord(f.text[at+1]) {
+		end := f.until(at, ") \r\n\"'")
+		if end >= len(f.text) || f.text[end] != ')' || !f.has(end, ") ") {
+			break
+		}
+		at = f.skipBlanks(end + 1)
 	}
-	for next < len(f.text) && (f.text[next] == '\n' || f.text[next] == ' ') {
-		next++
+	if at+1 < len(f.text) && strings.IndexByte("bur", f.text[at]) >= 0 && (f.text[at+1] == '\'' || f.text[at+1] == '"') {
+		at++
 	}
-	return next
+	return at
+}
+
+func (f *finding) skipBlanks(at int) int {
+	for at < len(f.text) && (f.text[at] == ' ' || f.text[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+// inStruct says whether a name stands where a field of a dump, or a key of YAML in
+// braces, begins.
+func (f *finding) inStruct(at int) bool {
+	if at > 0 && (f.text[at-1] == ' ' || f.text[at-1] == ':') {
+		at--
+	}
+	return at > 0 && strings.IndexByte("{[(,;&?", f.text[at-1]) >= 0
 }
 
 // quoteAt is the quote that stands here, with the backslashes before it.
@@ -161,7 +267,9 @@ func (f *finding) quoteAt(at int) []byte {
 // YAML it may go on in lines that are indented.
 func (f *finding) closing(from int, quote []byte, yaml bool) int {
 	doubles := 0
-	for at := from; at < len(f.text); at++ {
+	at := from
+	defer func() { f.walked += at - from }()
+	for ; at < len(f.text); at++ {
 		c := f.text[at]
 		switch {
 		case c == '\n' && !(yaml && f.goesOn(at+1, at-from)):
@@ -197,14 +305,20 @@ func (f *finding) endsString(at int) bool {
 // bare finds a value without quotes.
 func (f *finding) bare(n name, colon, at int) {
 	own := len(n.quote) == 0 && f.ownLine(n.from)
+	tight := len(n.quote) == 0 && f.text[colon] == ':' && at == colon+1 && n.to == colon && !own
+	flow := len(n.quote) == 0 && f.text[colon] == ':' && !own && f.inStruct(n.from)
 	stop := " \t\r\n\"'\\"
 	switch {
 	case len(n.quote) > 0:
 		stop += ",{}[]"
 	case own:
 		stop = " \t\r\n"
+	case tight:
+		stop += ",})]"
+	case flow:
+		stop += ",}"
 	}
-	to := f.until(at, stop)
+	to := f.untilPair(at, stop, own && f.text[colon] == ':')
 	switch {
 	case at < len(f.text) && f.text[at] == '[' && f.text[colon] == ':' && n.kind != weakKind:
 		f.list(n, at+1)
@@ -218,29 +332,61 @@ func (f *finding) bare(n name, colon, at int) {
 		return
 	}
 	value := f.text[at:to]
-	if len(value) == 0 || harmless(value, n.kind == passwordKind && f.text[colon] == '=') {
+	if len(value) == 0 || harmless(value, n.kind == passwordKind && f.text[colon] == '=') || f.isPath(n, value) {
 		return
 	}
 	if own && f.text[colon] == ':' && bytes.HasSuffix(bytes.ToLower(f.text[n.from:n.to]), []byte("password")) {
 		to = f.wordsEnd(at)
 	}
 	rest := bytes.TrimLeft(f.text[to:min(len(f.text), to+64)], " \t")
-	alone := len(rest) == 0 || strings.IndexByte("\r\n\"\\", rest[0]) >= 0 || rest[0] == '#' && own
+	alone := len(rest) == 0 || strings.IndexByte("\r\n\"\\'", rest[0]) >= 0 || rest[0] == '#' && own
+	begins := f.beginsLine(n.from)
 	switch {
 	case n.kind == weakKind:
-		if secretNotName(value) && (f.text[colon] == '=' || len(n.quote) > 0 || alone && f.beginsLine(n.from)) {
+		if secretNotName(value) && (f.text[colon] == '=' || len(n.quote) > 0 || alone && begins || tight || flow) {
 			f.add(at, to, n.kind)
 		}
-	case f.text[colon] == '=', alone && f.beginsLine(n.from), len(n.quote) > 0, seemsSecret(value):
+	case f.text[colon] != ':', alone && begins, len(n.quote) > 0, tight && value[0] != '/', flow && !isCommon(value), seemsSecret(value):
 		f.add(at, to, n.kind)
+		if own && alone && f.text[colon] == ':' {
+			f.goesOnBelow(n, at)
+		}
 	}
+	if f.text[colon] == ':' && !own && n.kind != weakKind {
+		f.spoken(n, at)
+	}
+}
+
+// untilPair is where a value ends: at one of these, or where another pair begins,
+// as in a query, in a form and in a connection string.
+func (f *finding) untilPair(at int, stop string, whole bool) int {
+	begin := at
+	defer func() { f.walked += at - begin }()
+	for at < len(f.text) && strings.IndexByte(stop, f.text[at]) < 0 {
+		if c := f.text[at]; !whole && (c == '&' || c == ';' || c == ',') && f.isPair(at+1) {
+			return at
+		}
+		at++
+	}
+	return at
+}
+
+// isPair says whether NAME= stands at a place.
+func (f *finding) isPair(at int) bool {
+	begin := at
+	for at < len(f.text) && at-begin < longestName && (isNamePart(f.text[at]) || f.text[at] == ' ') {
+		at++
+	}
+	return at > begin && at < len(f.text) && f.text[at] == '='
 }
 
 // until is the next place where one of these stands.
 func (f *finding) until(at int, stop string) int {
+	begin := at
 	for at < len(f.text) && strings.IndexByte(stop, f.text[at]) < 0 {
 		at++
 	}
+	f.walked += at - begin
 	return at
 }
 
@@ -317,7 +463,11 @@ func (f *finding) beginsLine(at int) bool {
 	if at > 1 && f.text[at-1] == '-' {
 		return f.beginsLine(at - 1)
 	}
-	if at == 0 || f.text[at-1] == '\n' || f.text[at-1] == '"' {
+	if at == 0 || f.text[at-1] == '\n' || f.text[at-1] == '"' || f.text[at-1] == '\'' {
+		return true
+	}
+	// curl --verbose prints headers so.
+	if (f.text[at-1] == '<' || f.text[at-1] == '>') && (at == 1 || f.text[at-2] == '\n') {
 		return true
 	}
 	return at > 1 && (string(f.text[at-2:at]) == `\n` || string(f.text[at-2:at]) == "]:")

@@ -1,4 +1,4 @@
-package gather
+package mask
 
 import (
 	"bytes"
@@ -20,34 +20,52 @@ const shortestRun = 20
 
 func isBase64(c byte) bool { return isWord(c) || c == '+' || c == '/' || c == '-' || c == '_' }
 
+// inBase64Table is isBase64 as a table.
+var inBase64Table = func() (t [256]bool) {
+	for c := range t {
+		t[c] = isBase64(byte(c))
+	}
+	return t
+}()
+
 func (f *finding) encoded() {
 	if f.depth >= deepest {
 		return
 	}
 	f.percentEncoded()
-	at := 0
-	for at < len(f.text) {
-		if !isBase64(f.text[at]) {
+	for at := 0; at < len(f.text); {
+		if !inBase64Table[f.text[at]] {
 			at++
 			continue
 		}
+		to := at + 1
+		for to < len(f.text) && inBase64Table[f.text[to]] {
+			to++
+		}
+		if to-at < shortestPart {
+			at = to
+			continue
+		}
 		run := f.run(at)
-		if run.to-run.from >= shortestRun {
+		if len(run.parts) > 1 || run.to-run.from >= shortestRun {
 			f.lookInto(run)
 		}
 		at = run.to
 	}
 }
 
-// run is a stretch of base64. Its lines are parts: base64 is often written in
-// lines, and then again lines may be texts of their own.
+// run is a stretch of base64, base32 or hex. Its lines are parts: they are often
+// written in lines, and then again lines may be texts of their own.
 type run struct {
 	from, to int
 	parts    [][2]int
 }
 
-// longLine: shorter lines are not those of one text.
+// longLine: shorter lines are not those of one text, unless all are as long.
 const longLine = 40
+
+// shortestPart is the least length of a line of several.
+const shortestPart = 16
 
 func (f *finding) run(at int) run {
 	r := run{from: at, to: at}
@@ -57,12 +75,61 @@ func (f *finding) run(at int) run {
 			r.to++
 		}
 		r.parts = append(r.parts, [2]int{from, r.to})
-		gap := f.lineGap(r.to)
-		if r.to-from < longLine || gap == 0 || !f.isLine(r.to+gap) {
+		next := f.nextPart(from, r.to)
+		if next == 0 {
 			return r
 		}
-		r.to += gap
+		r.to = next
 	}
+}
+
+// nextPart is where the next line of a text in lines begins; 0 if there is none.
+func (f *finding) nextPart(from, to int) int {
+	if gap := f.lineGap(to); to-from >= longLine && gap > 0 && f.isLine(to+gap) {
+		return to + gap
+	}
+	if to-from < shortestPart {
+		return 0
+	}
+	// What may stand behind and before: quotes, a comma or a plus, a comment, what
+	// every line of a log begins with.
+	end := to
+	for end < len(f.text) && end-to < 8 && strings.IndexByte("\"', +\\\r", f.text[end]) >= 0 {
+		end++
+	}
+	if end >= len(f.text) || f.text[end] != '\n' {
+		return 0
+	}
+	next := f.runInLine(from, end+1)
+	if next == 0 {
+		return 0
+	}
+	last := next
+	for last < len(f.text) && f.inRun(last) {
+		last++
+	}
+	if n := last - next; n == to-from || n < to-from && f.isLine(next) {
+		return next
+	}
+	return 0
+}
+
+// runInLine is where the run of a line begins, if what stands before is what stands
+// before the run above.
+func (f *finding) runInLine(above, line int) int {
+	begin := bytes.LastIndexByte(f.text[max(0, above-512):above], '\n') + 1 + max(0, above-512)
+	prefix := f.text[begin:above]
+	if n := samePrefix(f.text[line:min(len(f.text), line+len(prefix))], prefix); n > 0 && line+n < len(f.text) && f.inRun(line+n) {
+		return line + n
+	}
+	at := line
+	for at < len(f.text) && at-line < 64 && strings.IndexByte(" \t\"'#>*", f.text[at]) >= 0 {
+		at++
+	}
+	if at < len(f.text) && f.inRun(at) {
+		return at
+	}
+	return 0
 }
 
 // inRun: a data URL may have + and / and = as %2B, %2F and %3D.
@@ -128,8 +195,8 @@ func (f *finding) lookInto(r run) {
 		for _, p := range r.parts {
 			all = append(all, f.text[p[0]:p[1]]...)
 		}
-		if kind := f.inside(all, r.from == 0 && f.torn, r.to == len(f.text) && f.open); kind != "" {
-			f.spans = append(f.spans, span{r.from, r.to, kind, isBase64})
+		if kind := f.insideAny(all, r.from == 0 && f.torn, r.to == len(f.text) && f.open); kind != "" {
+			f.addRun(r.parts, kind)
 			return
 		}
 	}
@@ -137,10 +204,38 @@ func (f *finding) lookInto(r run) {
 		if p[1]-p[0] < shortestRun {
 			continue
 		}
-		if kind := f.inside(f.text[p[0]:p[1]], p[0] == 0, p[1] == len(f.text) && f.open); kind != "" {
+		if kind := f.insideAny(f.text[p[0]:p[1]], p[0] == 0, p[1] == len(f.text) && f.open); kind != "" {
 			f.spans = append(f.spans, span{p[0], p[1], kind, isBase64})
 		}
 	}
+}
+
+// addRun adds the lines of a run, and leaves what stands before each of them.
+func (f *finding) addRun(parts [][2]int, kind string) {
+	from := parts[0][0]
+	for i, p := range parts {
+		next := i + 1
+		if next < len(parts) && len(bytes.TrimSpace(f.text[p[1]:parts[next][0]])) == 0 {
+			continue
+		}
+		f.spans = append(f.spans, span{from, p[1], kind, isBase64})
+		if next < len(parts) {
+			from = parts[next][0]
+		}
+	}
+}
+
+// insideAny is the kind of the first secret in a text of base64, base32 or hex.
+func (f *finding) insideAny(text []byte, torn, open bool) string {
+	found := ""
+	f.m.own.each(text, func(int, int) { found = ownKind })
+	if found != "" {
+		return found
+	}
+	if kind := f.inside(text, torn, open); kind != "" {
+		return kind
+	}
+	return f.insideOthers(text, open)
 }
 
 // What a text begins with in base64 that is a key or packed. They are looked for
@@ -150,8 +245,10 @@ var beginnings = [][]byte{[]byte("LS0tLS1CRUdJTi"), []byte("H4sIA")}
 // inside is the kind of the first secret in an encoded text. At the torn
 // beginning of a text it is not known where a group of four characters begins.
 func (f *finding) inside(text []byte, torn, open bool) string {
-	if kind := f.decoded(decode(text), open); kind != "" {
-		return kind
+	if mayDecode(text) {
+		if kind := f.decoded(decode(text), open); kind != "" {
+			return kind
+		}
 	}
 	for _, b := range beginnings {
 		if i := bytes.Index(text, b); i > 0 {
@@ -188,6 +285,37 @@ func (f *finding) behindSeparators(text []byte, open bool) string {
 		}
 	}
 	return ""
+}
+
+// mayDecode leaves out what decodes to noise: a name, a path, a hash. What is less
+// sure than that is decoded.
+func mayDecode(text []byte) bool {
+	const head = 32
+	var plain [head]byte
+	end := text[:min(len(text), head)&^3]
+	if bytes.IndexAny(end, "-_%=") >= 0 {
+		return true
+	}
+	n, err := base64.RawStdEncoding.Decode(plain[:], end)
+	if err != nil || n < 12 {
+		return true
+	}
+	return halfText(plain[:n])
+}
+
+// halfText says whether a third or more of some bytes can be printed as words are,
+// or it begins as a key or what is packed does.
+func halfText(plain []byte) bool {
+	if len(plain) < 4 {
+		return false
+	}
+	odd := 0
+	for _, c := range plain {
+		if c >= 0x7f || c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			odd++
+		}
+	}
+	return odd*2 <= len(plain)+1 || plain[0] == 0x30 || plain[0] == 0x1f || plain[0] == 0x78 || plain[0] == 5 && plain[2] == 0 || string(plain[:4]) == "open"
 }
 
 // promises says whether a base64 begins with what is looked into: text, a key,
@@ -241,7 +369,9 @@ const mostUnpacked = 16 << 20
 // decoded is the kind of the first secret in a text that was decoded.
 func (f *finding) decoded(text []byte, open bool) string {
 	switch {
-	case isPrivateKey(text):
+	case len(text) == 0:
+		return ""
+	case isPrivateKey(text), isKeytab(text):
 		return privateKey
 	case bytes.HasPrefix(text, []byte{0x1f, 0x8b, 8}):
 		unpacked, err := unpack(text, mostUnpacked-*f.budget())
@@ -254,14 +384,25 @@ func (f *finding) decoded(text []byte, open bool) string {
 			return packedKind
 		}
 		return ""
+	case isWide(text):
+		text = narrow(text)
 	case !isText(text):
-		return ""
+		found := ""
+		f.m.own.each(text, func(int, int) { found = ownKind })
+		return found
 	}
-	deeper := &finding{m: f.m, text: text, torn: f.torn, depth: f.depth + 1, unpacked: f.budget()}
-	if spans := deeper.all(); len(spans) > 0 {
+	deeper := &finding{m: f.m, text: text, torn: f.torn, depth: f.depth + 1, unpacked: f.budget(), walked: f.walked}
+	spans := deeper.all()
+	f.walked = deeper.walked
+	if len(spans) > 0 {
 		return spans[0].kind
 	}
 	return ""
+}
+
+// isKeytab knows the keys of Kerberos by their version.
+func isKeytab(text []byte) bool {
+	return len(text) > 32 && text[0] == 5 && (text[1] == 1 || text[1] == 2) && text[2] == 0
 }
 
 var errTooMuch = errors.New("too much is packed")
@@ -321,7 +462,7 @@ func isText(text []byte) bool {
 // percentEncoded looks into words with %20 and the like, as the data URLs of
 // Ignition are.
 func (f *finding) percentEncoded() {
-	if !bytes.ContainsRune(f.text, '%') {
+	if bytes.IndexByte(f.text, '%') < 0 {
 		return
 	}
 	known := f.sorted()

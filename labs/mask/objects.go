@@ -1,4 +1,4 @@
-package gather
+package mask
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func (f *finding) objects() {
 			f.add(value[0], value[1], loginKind)
 		}
 	}
-	if !bytes.Contains(f.text, []byte("Secret")) {
+	if !f.listing && !bytes.Contains(f.text, []byte("Secret")) {
 		return
 	}
 	for _, at := range f.blocks(dataBlock, "data", "stringData") {
@@ -42,7 +42,7 @@ func (f *finding) objects() {
 		if f.inSecretList(at.key) {
 			o.kind = "Secret"
 		}
-		if kind, whole := f.kindAround(at.key, o); kind == "Secret" || kind == "" && !whole {
+		if kind, whole := f.kindAround(at.key, o); kind == "Secret" || kind == "" && (!whole || f.listing) {
 			for _, value := range o.values {
 				f.add(value[0], value[1], secretKind)
 			}
@@ -63,8 +63,7 @@ func (f *finding) yamlSecrets() {
 		}
 		switch last := f.text[at[1]-1]; {
 		case last == '\\':
-			seen = f.inString(at[0])
-			continue
+			continue // the string is read by itself
 		case last == ',' || last == '}':
 			f.flowSecret(at[0])
 			continue
@@ -84,7 +83,8 @@ const longestWalk = 64 << 20
 
 // tired ends such a walk: then nothing of the text is shown.
 func (f *finding) tired() bool {
-	if f.walked > longestWalk {
+	if f.walked > longestWalk && !f.gaveUp {
+		f.gaveUp = true
 		f.add(0, len(f.text), tangledKind)
 	}
 	return f.walked > longestWalk
@@ -320,13 +320,6 @@ func (f *finding) firstLine(at, indent int) int {
 		}
 	}
 	return at
-}
-
-func (f *finding) lineEnd(at int) int {
-	if i := bytes.IndexByte(f.text[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(f.text)
 }
 
 func (f *finding) indentOf(line int) int {

@@ -1,4 +1,4 @@
-package gather
+package mask
 
 import (
 	"bytes"
@@ -58,7 +58,7 @@ func readSmall(file string) ([]byte, error) {
 }
 
 func mayHoldSecrets(name string) bool {
-	return isSecretName(name) || strings.HasPrefix(name, "id_") || strings.HasSuffix(name, "_ed25519")
+	return IsSecretName(name) || strings.HasPrefix(name, "id_") || strings.HasSuffix(name, "_ed25519")
 }
 
 // logins are those of a pull secret: each auth, and the password in it.

@@ -1,98 +1,105 @@
-package gather
+package mask
 
 import (
 	"bytes"
+	"sort"
 )
 
-// Secrets of Kubernetes in YAML that is itself within something: a string of
-// JSON, the lines of a journal, braces, a list of JSON.
+// Texts within a text: strings of JSON, the lines of one program in a journal,
+// coloured words, UTF-16. Each is read as what it says, and what is found in it is
+// masked where it stands.
 
 // farthestView is how much around a Secret's kind is read, in bytes.
 const farthestView = 256 << 10
 
-// view is a part of a text without what stands between its lines. at says where
-// each of its bytes stands.
+// view is what a part of a text says.
 type view struct {
-	text []byte
-	at   []int
+	text  []byte
+	parts []viewPart
 }
 
+// viewPart says where a part of a view stands in the text: so many bytes of the
+// text are one of the view.
+type viewPart struct{ at, text, width int }
+
+// add takes a part of the text as it is.
 func (v *view) add(text []byte, from, to int) {
-	for i := from; i < to; i++ {
-		v.text, v.at = append(v.text, text[i]), append(v.at, i)
+	if last := len(v.parts) - 1; last < 0 || v.parts[last].width != 1 || v.parts[last].text+len(v.text)-v.parts[last].at != from {
+		v.parts = append(v.parts, viewPart{len(v.text), from, 1})
+	}
+	v.text = append(v.text, text[from:to]...)
+}
+
+// addByte takes a byte for some bytes of the text.
+func (v *view) addByte(c byte, from, to int) {
+	v.parts = append(v.parts, viewPart{len(v.text), from, to - from})
+	v.text = append(v.text, c)
+}
+
+// place is where a byte of the view begins and ends in the text.
+func (v *view) place(at int) (from, to int) {
+	p := v.parts[sort.Search(len(v.parts), func(i int) bool { return v.parts[i].at > at })-1]
+	from = p.text + (at-p.at)*p.width
+	return from, from + p.width
+}
+
+// addSpans adds what was found in a view, line by line: what stands between its
+// lines stays.
+func (f *finding) addSpans(v *view, found []span) {
+	for _, s := range found {
+		for from := s.from; from < s.to; {
+			to := from + 1
+			for to < s.to && !f.apart(v, to) {
+				to++
+			}
+			end := to
+			for end > from && v.text[end-1] == '\n' && end < s.to {
+				end--
+			}
+			if end > from {
+				first, _ := v.place(from)
+				_, last := v.place(end - 1)
+				f.add(first, last, s.kind)
+			}
+			from = to
+		}
 	}
 }
+
+// apart says whether the text has more between two bytes of a view than an escape.
+func (f *finding) apart(v *view, at int) bool {
+	_, before := v.place(at - 1)
+	from, _ := v.place(at)
+	return from-before > 2 && v.text[at-1] == '\n'
+}
+
+// through looks for secrets of all kinds in a view.
+func (f *finding) through(v *view) {
+	if f.depth >= deepest || len(v.text) < shortestView || f.tired() {
+		return
+	}
+	f.walked += len(v.text) / 4
+	deeper := &finding{m: f.m, text: v.text, depth: f.depth + 1, unpacked: f.budget(), walked: f.walked}
+	found := deeper.all()
+	f.walked = deeper.walked
+	f.addSpans(v, found)
+}
+
+// shortestView is the least that is read by itself, in bytes.
+const shortestView = 8
 
 // mostInView is how much is read forth and back in one view, in bytes.
 const mostInView = 8 << 20
 
 // look finds the Secrets in a view.
-func (f *finding) look(v view) {
+func (f *finding) look(v *view) {
 	f.walked += 16 * len(v.text)
 	deeper := &finding{m: f.m, text: v.text, viewed: true, depth: f.depth + 1}
 	deeper.walked = max(f.walked, longestWalk-mostInView)
 	begun := deeper.walked
 	deeper.yamlSecrets()
 	f.walked += deeper.walked - begun
-	for _, s := range deeper.sorted() {
-		if s.from >= s.to {
-			continue
-		}
-		// A span of several lines leaves what stands between them.
-		from := s.from
-		for i := s.from + 1; i <= s.to; i++ {
-			if i == s.to || v.text[i-1] == '\n' {
-				end := i
-				if v.text[end-1] == '\n' {
-					end--
-				}
-				if from < end {
-					f.add(v.at[from], v.at[end-1]+1, s.kind)
-				}
-				from = i
-			}
-		}
-	}
-}
-
-// inString looks through the string of JSON in which a place stands, and gives
-// its end.
-func (f *finding) inString(at int) int {
-	r := &jsonReader{text: f.text}
-	slash := at + bytes.IndexByte(f.text[at:], '\\')
-	level := 0
-	for slash+level < len(f.text) && f.text[slash+level] == '\\' {
-		level++
-	}
-	from, to := at, at
-	for from > 0 && at-from < farthestView && !(f.text[from-1] == '"' && r.backslashes(from-1) < level) {
-		from--
-	}
-	for to < len(f.text) && to-at < farthestView && !(f.text[to] == '"' && r.backslashes(to) < level) {
-		to++
-	}
-	f.look(f.unquoted(from, to, level))
-	return to
-}
-
-// unquoted is a string of JSON with its ends of lines and quotes.
-func (f *finding) unquoted(from, to, level int) (v view) {
-	for i := from; i < to; i++ {
-		if f.text[i] != '\\' {
-			v.add(f.text, i, i+1)
-			continue
-		}
-		begin := i
-		for i < to && f.text[i] == '\\' {
-			i++
-		}
-		if i < to && i-begin == level && f.text[i] == 'n' {
-			v.text, v.at = append(v.text, '\n'), append(v.at, begin)
-		} else if i < to && f.text[i] != 'n' {
-			v.add(f.text, i, i+1)
-		}
-	}
-	return v
+	f.addSpans(v, deeper.sorted())
 }
 
 // inJournal looks through the lines around that have the same beginning, and
@@ -112,12 +119,12 @@ func (f *finding) inJournal(line, at int) int {
 		last = f.lineEnd(min(next, len(f.text)))
 		others = f.others(others, next, prefix)
 	}
-	var v view
+	v := &view{}
 	for begin := first; begin < last; {
 		end := f.lineEnd(begin)
 		if n := samePrefix(f.text[begin:end], prefix); n > 0 {
 			v.add(f.text, min(begin+n+1, end), end)
-			v.text, v.at = append(v.text, '\n'), append(v.at, end)
+			v.addByte('\n', end, end+1)
 		}
 		begin = end + 1
 	}
@@ -189,6 +196,9 @@ func (f *finding) flowSecret(at int) {
 	end := f.flowEnd(open + 1)
 	f.walked += 32 * (end - open)
 	for _, data := range flowData.FindAllIndex(f.text[open:end], -1) {
+		if f.walked > longestWalk {
+			return
+		}
 		f.content(open+data[1], min(end, f.flowEnd(open+data[1])))
 	}
 }
