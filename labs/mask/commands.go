@@ -288,7 +288,7 @@ func (f *finding) sharedSecret(_, to int) {
 // cephKey finds the key in the section of a client.
 func (f *finding) cephKey(_, to int) {
 	section := f.text[to:min(len(f.text), to+256)]
-	if i := bytes.Index(section, []byte("key = ")); i >= 0 && bytes.IndexByte(section[:i], '[') < 0 {
+	if i := bytes.Index(section, []byte("key = ")); i >= 0 && !bytes.Contains(section[:i], []byte("\n[")) {
 		f.add(to+i+len("key = "), f.until(to+i+len("key = "), " \t\r\n"), tokenKind)
 	}
 }

@@ -68,8 +68,8 @@ func (f *finding) dsn(from, _ int) {
 
 // postgresLine finds the password of HOST:5432:DATABASE:USER:PASSWORD.
 func (f *finding) postgresLine(_, to int) {
-	end := f.endOfLine(to)
-	if parts := bytes.SplitN(f.text[to:end], []byte(":"), 3); len(parts) == 3 && len(parts[2]) > 0 && end-to < longestLogin && !bytes.ContainsAny(f.text[to:end], " \t\"/") {
+	end := f.until(to, " \t\r\n\"'\\")
+	if parts := bytes.SplitN(f.text[to:end], []byte(":"), 3); len(parts) == 3 && len(parts[2]) > 0 && end-to < longestLogin && bytes.IndexByte(f.text[to:end], '/') < 0 {
 		f.add(end-len(parts[2]), end, passwordKind)
 	}
 }

@@ -237,6 +237,7 @@ type finding struct {
 	listing  bool      // a list of Secrets began before the text
 	viewed   bool      // the text is part of another, see view
 	coloured [2]int    // where the first colour begins, and the last
+	equals   [2]int    // likewise for =3D
 	gaveUp   bool      // see tired
 	seen     [2][2]int // lines whose ends were looked for
 	lists    [][2]int  // items of lists of Secrets

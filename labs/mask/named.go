@@ -348,7 +348,7 @@ func (f *finding) bare(n name, colon, at int) {
 		}
 	case f.text[colon] != ':', alone && begins, len(n.quote) > 0, tight && value[0] != '/', flow && !isCommon(value), seemsSecret(value):
 		f.add(at, to, n.kind)
-		if own && alone && f.text[colon] == ':' {
+		if (own || begins) && alone && f.text[colon] == ':' {
 			f.goesOnBelow(n, at)
 		}
 	}
@@ -467,7 +467,11 @@ func (f *finding) beginsLine(at int) bool {
 		return true
 	}
 	// curl --verbose prints headers so.
-	if (f.text[at-1] == '<' || f.text[at-1] == '>') && (at == 1 || f.text[at-2] == '\n') {
+	if (f.text[at-1] == '<' || f.text[at-1] == '>') && (at == 1 || f.text[at-2] == '\n' || f.text[at-2] == ' ') {
+		return f.beginsLine(at - 1)
+	}
+	// So begins a line in the log of a container.
+	if at > 9 && (f.text[at-1] == 'F' || f.text[at-1] == 'P') && (f.has(at-8, "stdout ") || f.has(at-8, "stderr ")) {
 		return true
 	}
 	return at > 1 && (string(f.text[at-2:at]) == `\n` || string(f.text[at-2:at]) == "]:")

@@ -104,6 +104,9 @@ func (f *finding) mayBeList(at int) bool {
 			return false
 		}
 		for from = at; at < len(f.text) && at-from < 64 && strings.IndexByte(" ,\r\n\t:-", f.text[at]) >= 0; at++ {
+			if f.text[at] == '\n' && gap == ',' {
+				return true // what begins the lines of a log may stand between
+			}
 		}
 	}
 }
@@ -149,7 +152,7 @@ func (f *finding) softBreak(at int) int {
 func (f *finding) numberList(form number, at int) int {
 	begin, end := at, at
 	var gap byte
-	var out []byte
+	var out, prefix []byte
 	for len(out) < mostNumbers {
 		value, next, ok := form(f.text, at)
 		if !ok {
@@ -158,12 +161,18 @@ func (f *finding) numberList(form number, at int) int {
 		out, end = append(out, value), next
 		at = next
 		for at < len(f.text) && at-next < 64 && strings.IndexByte(" ,:-\r\n\t", f.text[at]) >= 0 {
+			if f.text[at] == '\n' && len(prefix) == 0 {
+				prefix = f.lineOf(begin).prefix
+			}
 			at++
+			if n := len(prefix); n > 0 && f.text[at-1] == '\n' && samePrefix(f.text[at:], prefix) == n {
+				at, next = at+n, next+n
+			}
 		}
-		if at == next || gap != 0 && f.text[next] != gap {
+		if at == next || gap != 0 && f.text[end] != gap {
 			break
 		}
-		gap = f.text[next]
+		gap = f.text[end]
 	}
 	return f.endOfList(out, begin, end)
 }

@@ -19,7 +19,12 @@ func viewRules() []rule {
 			f.coloured[1] = to
 		}})
 	}
-	return all
+	return append(all, rule{"=3d", func(f *finding, from, to int) {
+		if f.equals[1] == 0 {
+			f.equals[0] = from
+		}
+		f.equals[1] = to
+	}})
 }
 
 // views looks at all that a text says in another way.
@@ -153,6 +158,22 @@ func (f *finding) colour(at int) int {
 // softLines looks at lines of quoted-printable: an equals sign at the end of one
 // says that it goes on.
 func (f *finding) softLines() {
+	if f.equals[1] > 0 {
+		// An equals sign that is written so tells too; a name may stand a line before.
+		v := &view{}
+		line, end := f.lineBegin(max(0, f.lineBegin(f.equals[0])-1)), f.lineEnd(f.equals[1])
+		f.equals = [2]int{}
+		for line < end {
+			to := f.lineEnd(line)
+			if to > line && f.text[to-1] == '=' && to < end {
+				f.printable(v, line, to-1)
+			} else {
+				f.printable(v, line, min(to+1, len(f.text)))
+			}
+			line = to + 1
+		}
+		f.through(v)
+	}
 	for at := 0; at < len(f.text); {
 		i := bytes.IndexByte(f.text[at:], '\n')
 		if i < 0 {
@@ -164,6 +185,11 @@ func (f *finding) softLines() {
 		}
 		v, escapes := &view{}, 0
 		line := at
+		if at > 0 {
+			line = f.lineBegin(at - 1)
+			f.printable(v, line, at)
+			line = at
+		}
 		for line < len(f.text) {
 			end := f.lineEnd(line)
 			soft := end
@@ -176,7 +202,7 @@ func (f *finding) softLines() {
 				break
 			}
 			escapes += f.printable(v, line, soft-1)
-			if soft-line >= 60 && soft-line <= 76 && wordBefore(f.text[line:soft-1]) < longLine {
+			if soft-line == 76 || soft-line >= 60 && soft-line < 76 && wordBefore(f.text[line:soft-1]) < longLine {
 				escapes++
 			}
 			line = end + 1

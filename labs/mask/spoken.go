@@ -113,6 +113,9 @@ func (f *finding) inLineOfWords(n name, at int) bool {
 			return true
 		}
 	}
+	if line := f.lineBegin(n.from); f.beginsLine(n.from) && line > 0 {
+		before = f.text[max(f.lineBegin(line-1), line-256) : line-1]
+	}
 	words := bytes.Fields(before)
 	if len(words) < 2 || n.from > 0 && f.text[n.from-1] > ' ' {
 		return false
