@@ -9,7 +9,12 @@ export PATH := $(CURDIR)/bin:$(PATH)
 # with it.
 
 .DEFAULT_GOAL := help
-.PHONY: help build compile generate test test-podman test-guests lint golden check bench clean
+.PHONY: help build compile generate test test-podman test-guests lint golden check outdated bench clean
+
+# The module of a package, and of a list of modules those that are behind. Some
+# proxies have a module without the list of its versions.
+module_of = -f '{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}'
+behind = echo '$1:'; go -C $1 list -e -m -u -f '{{if .Update}}  {{.Path}} {{.Version}}, the newest is {{.Update.Version}}{{else if .Error}}  {{.Path}} {{.Version}}, the proxy does not list its versions{{end}}' $2 | grep . || echo '  nothing is behind'
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +54,11 @@ golden: ## accept what is generated now as right: read the difference with git d
 	go test ./generator ./vms -update
 
 check: lint compile test test-guests test-podman ## all of these, as ./setup test does
+
+outdated: ## list the Go and the modules that are behind: asks the module proxy
+	@$(call behind,.,toolchain $$(go list -deps -test -tags=libvirt_dlopen $(module_of) ./... | sort -u))
+	@$(call behind,test,$$(go -C test list -deps -test -tags=libvirt_dlopen,guests $(module_of) ./... | sort -u))
+	@$(call behind,test/controlplane/programs,k8s.io/kubernetes go.etcd.io/etcd/server/v3)
 
 bench: ## measure how long generating and the site take, and what the scripts add to podman
 	go test -run=- -bench=. -benchmem ./...
