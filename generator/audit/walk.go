@@ -90,8 +90,6 @@ func (w *walk) step() {
 	}
 }
 
-func (w *walk) top() *frame { return w.frames[len(w.frames)-1] }
-
 func (w *walk) statements(stmts []*syntax.Stmt) {
 	for _, s := range stmts {
 		if w.leaving != stays {
