@@ -9,7 +9,12 @@ export PATH := $(CURDIR)/bin:$(PATH)
 # with it.
 
 .DEFAULT_GOAL := help
-.PHONY: help build compile generate test test-podman test-guests lint golden check bench clean
+.PHONY: help build compile generate test test-podman test-guests lint golden check test-all outdated bench clean
+
+# The module of a package, and of a list of modules those that are behind. Some
+# proxies have a module without the list of its versions.
+module_of = -f '{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}'
+behind = echo '$1:'; go -C $1 list -e -m -u -f '{{if .Update}}  {{.Path}} {{.Version}}, the newest is {{.Update.Version}}{{else if .Error}}  {{.Path}} {{.Version}}, the proxy does not list its versions{{end}}' $2 | grep . || echo '  nothing is behind'
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -24,11 +29,12 @@ generate: build ## write scripts and guide of the lab in mylab/, made if it is n
 test: ## test the module bootlab: needs no more than bash
 	go test ./...
 
-test-podman: ## run the scripts with podman, machines with libvirt, and look at the site with chromium
-	go -C test test -tags=libvirt_dlopen -count=1 -timeout=85m ./...
+# One package of the complete run may take hours.
+LIMIT := $(if $(filter all,$(BOOTLAB_TEST)),6h,85m)
 
-# A step of its own: in emulation two guests need both processors, or they miss
-# the limits that systemd sets in them.
+test-podman: ## run the scripts with podman, machines with libvirt, and look at the site with chromium
+	go -C test test -tags=libvirt_dlopen -count=1 -timeout=$(LIMIT) ./...
+
 test-guests: ## boot machines that read Ignition, end to end
 	go -C test test -tags=libvirt_dlopen,guests -run='^TestGuestsReadIgnition$$' -v -count=1 -timeout=30m ./vms
 
@@ -37,7 +43,7 @@ lint: ## look at format and usual mistakes
 	go vet ./...
 	go vet -tags=libvirt_dlopen ./...
 	go -C test vet -tags=libvirt_dlopen,guests ./...
-	shellcheck setup .ci/run test/vms/guest/build test/vms/guest/customize
+	shellcheck setup .ci/run .ci/parts test/vms/guest/build test/vms/guest/customize
 
 compile: ## compile everything, with cgo and libvirt and without
 	go build ./...
@@ -48,7 +54,20 @@ compile: ## compile everything, with cgo and libvirt and without
 golden: ## accept what is generated now as right: read the difference with git diff
 	go test ./generator ./vms -update
 
-check: lint compile test test-guests test-podman ## all of these, as ./setup test does
+# The guests are a part of their own: in emulation two of them need both
+# processors, or they miss the limits that systemd sets in them.
+PARTS := lint compile test test-guests test-podman
+
+check: ## all of these, as ./setup test does, with a sample where cases are many and alike
+	@.ci/parts $(PARTS)
+
+test-all: ## the complete run: as make check, but with every case
+	@BOOTLAB_TEST=all .ci/parts $(PARTS)
+
+outdated: ## list the Go and the modules that are behind: asks the module proxy
+	@$(call behind,.,toolchain $$(go list -deps -test -tags=libvirt_dlopen $(module_of) ./... | sort -u))
+	@$(call behind,test,$$(go -C test list -deps -test -tags=libvirt_dlopen,guests $(module_of) ./... | sort -u))
+	@$(call behind,test/controlplane/programs,k8s.io/kubernetes go.etcd.io/etcd/server/v3)
 
 bench: ## measure how long generating and the site take, and what the scripts add to podman
 	go test -run=- -bench=. -benchmem ./...

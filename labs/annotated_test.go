@@ -13,7 +13,7 @@ import (
 
 func TestAnnotatedFilesLoadAndHoldTogether(t *testing.T) {
 	files := BuiltinAnnotatedFiles()
-	if err := ValidateAnnotatedFiles(files, Builtin(), BuiltinGuide()); err != nil {
+	if err := validateAnnotatedFiles(files, Builtin(), BuiltinGuide()); err != nil {
 		t.Error(err)
 	}
 	for _, path := range []string{"/etc/kubernetes/manifests/etcd-member-pod.yaml", "/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml",
@@ -68,7 +68,7 @@ func TestAnnotatedFileValidationFindsEachMistake(t *testing.T) {
 			}
 			i := slices.IndexFunc(files, func(f *AnnotatedFile) bool { return f.ID == "etcd-member-pod" })
 			mistake.make(files[i])
-			if err := ValidateAnnotatedFiles(files, Builtin(), BuiltinGuide()); err == nil || !strings.Contains(err.Error(), mistake.want) {
+			if err := validateAnnotatedFiles(files, Builtin(), BuiltinGuide()); err == nil || !strings.Contains(err.Error(), mistake.want) {
 				t.Errorf("%v, want %s", err, mistake.want)
 			}
 		})

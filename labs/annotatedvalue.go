@@ -2,7 +2,6 @@ package labs
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,11 +73,6 @@ func (p *Plan) imageOf(variable string) string {
 		}
 	}
 	return ""
-}
-
-// hasImage says whether bootkube.sh of any release has an image variable.
-func (c *Catalog) hasImage(variable string) bool {
-	return slices.ContainsFunc(c.Bootkube.Images, func(v ImageVariable) bool { return v.Variable == variable })
 }
 
 // releaseByDigest is the release image as bootkube.sh finds it with podman.

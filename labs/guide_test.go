@@ -8,7 +8,7 @@ import (
 
 func TestGuideLoadsAndHoldsTogether(t *testing.T) {
 	g := BuiltinGuide()
-	if err := g.Validate(Builtin()); err != nil {
+	if err := g.validate(Builtin()); err != nil {
 		t.Error(err)
 	}
 	if len(g.Groups) == 0 || len(g.Misconceptions) == 0 || len(g.Ports) == 0 {
@@ -57,7 +57,7 @@ func TestGuideValidationFindsEachMistake(t *testing.T) {
 				t.Fatal(err)
 			}
 			mistake.make(g)
-			if err := g.Validate(Builtin()); err == nil || !strings.Contains(err.Error(), mistake.want) {
+			if err := g.validate(Builtin()); err == nil || !strings.Contains(err.Error(), mistake.want) {
 				t.Errorf("%v, want %s", err, mistake.want)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"text/template"
 
-	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/yaml"
 )
 
 // Level is how bad a finding is.
@@ -34,22 +34,20 @@ var doctorYAML []byte
 
 // saying is what can be said about something; topic what is looked at.
 type saying struct {
-	Level Level  `yaml:"level"`
-	Found string `yaml:"found"`
-	Fix   string `yaml:"fix"`
+	Level Level  `json:"level"`
+	Found string `json:"found"`
+	Fix   string `json:"fix"`
 }
 
 type topic struct {
-	ID    string            `yaml:"id"`
-	Title string            `yaml:"title"`
-	Says  map[string]saying `yaml:"says"`
+	ID    string            `json:"id"`
+	Title string            `json:"title"`
+	Says  map[string]saying `json:"says"`
 }
 
 var topics = func() []topic {
 	var all []topic
-	decoder := yaml.NewDecoder(bytes.NewReader(doctorYAML))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&all); err != nil {
+	if err := yaml.UnmarshalStrict(doctorYAML, &all); err != nil {
 		panic(err)
 	}
 	return all

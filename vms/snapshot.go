@@ -83,22 +83,6 @@ func (p *Provisioner) Revert(name string, machines []Machine, told func(Machine)
 	return errors.Join(errs...)
 }
 
-// Snapshots are those that every machine has, oldest first.
-func (p *Provisioner) Snapshots(machines []Machine) ([]string, error) {
-	var all []string
-	for i, m := range machines {
-		have, err := p.snapshots(m)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			all = have
-		}
-		all = slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(have, name) })
-	}
-	return all, nil
-}
-
 func (p *Provisioner) snapshots(m Machine) ([]string, error) {
 	if _, err := p.mine(m); err != nil {
 		return nil, err

@@ -103,13 +103,15 @@ func runCertificates(ctx context.Context, io streams, lab string, place *where, 
 // why they are not all.
 func collectCertificates(ctx context.Context, plan *labs.Plan, places *host.Places) (all []host.Certificate, missing, err error) {
 	evidence := labs.BuiltinDiagnosis().Find("certificates")
-	for _, f := range places.Collect(ctx, plan.Lab, []*labs.Evidence{evidence}, nil) {
-		if !f.Had {
-			return nil, nil, &hintError{fmt.Errorf("the certificates cannot be read: %s", check.Plain(f.Problem)), "--local shows those of the workstation"}
-		}
-		return host.ParseCertificates(f.Text), partly(f), nil
+	found := places.Collect(ctx, plan.Lab, []*labs.Evidence{evidence}, nil)
+	if len(found) == 0 {
+		return nil, nil, nil
 	}
-	return nil, nil, nil
+	f := found[0]
+	if !f.Had {
+		return nil, nil, &hintError{fmt.Errorf("the certificates cannot be read: %s", check.Plain(f.Problem)), "--local shows those of the workstation"}
+	}
+	return host.ParseCertificates(f.Text), partly(f), nil
 }
 
 // partly is nil if the answer is whole.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -70,15 +70,27 @@ func notText(data []byte) int {
 	return -1
 }
 
-var compoundWord = regexp.MustCompile(`\b(if|elif|while|until|for|select|case|time|coproc|function)\b`)
+var compoundWords = map[string]bool{"if": true, "elif": true, "while": true, "until": true, "for": true,
+	"select": true, "case": true, "time": true, "coproc": true, "function": true}
+
+func inWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
 
 // marks counts whatever may make the parser go one level deeper. It does not
 // ask for what closes a level again: in a comment or a string that would hide
 // as many levels as a hostile script likes.
 func marks(data []byte) int {
-	n := len(compoundWord.FindAllIndex(data, -1))
-	for _, c := range data {
-		if bytes.IndexByte([]byte("({[`|&!?+*~<-="), c) >= 0 {
+	n := 0
+	for i := 0; i < len(data); i++ {
+		begin := i
+		for i < len(data) && inWord(data[i]) {
+			i++
+		}
+		if compoundWords[string(data[begin:i])] {
+			n++
+		}
+		if i < len(data) && strings.IndexByte("({[`|&!?+*~<-=", data[i]) >= 0 {
 			n++
 		}
 	}

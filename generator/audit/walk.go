@@ -36,7 +36,6 @@ type walk struct {
 type part struct {
 	atom    atom
 	outside guard
-	not     bool
 }
 
 // frame is a function, a loop or the script itself: what return, continue and
@@ -89,8 +88,6 @@ func (w *walk) step() {
 		w.refuse("more than %d steps to follow", w.limits.Steps)
 	}
 }
-
-func (w *walk) top() *frame { return w.frames[len(w.frames)-1] }
 
 func (w *walk) statements(stmts []*syntax.Stmt) {
 	for _, s := range stmts {
@@ -176,7 +173,7 @@ func (w *walk) redirects(s *syntax.Stmt) {
 			w.stdin = w.heredoc(r)
 		case r.Op == syntax.WordHdoc:
 			w.stdin = w.quotedText(r.Word)
-		case (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.ClbOut) && (r.N == nil || r.N.Value == "1"):
+		case (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrClob) && (r.N == nil || r.N.Value == "1"):
 			if file := w.onePath(r.Word); file != "/dev/null" && file != "/dev/stdout" && file != "/dev/stderr" {
 				w.output = file
 			}

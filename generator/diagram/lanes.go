@@ -2,7 +2,6 @@ package diagram
 
 import (
 	"fmt"
-	"slices"
 )
 
 const (
@@ -254,13 +253,4 @@ func (l *lanes) paintMessage(s *scene, m *message, y int) int {
 	s.labels = append(s.labels, shape{size, ""})
 	s.write(labelFace, size, y+labelPad/2-1, true, lines)
 	return y + size.h
-}
-
-// rowsOf are the rows of all phases.
-func (l *lanes) rowsOf() []*moment {
-	var all []*moment
-	for _, p := range l.phases {
-		all = slices.Concat(all, p.rows)
-	}
-	return all
 }

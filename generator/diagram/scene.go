@@ -75,16 +75,6 @@ type text struct {
 	in     rect
 }
 
-// rect is what the text covers by estimate.
-func (t text) rect() rect {
-	w := t.face.width(t.words)
-	x := t.x
-	if t.middle {
-		x -= w / 2
-	}
-	return rect{x, t.y - t.face.size, w, t.face.size + 3}
-}
-
 // write sets lines below one another from a y on, and returns the y below them.
 func (s *scene) write(f face, in rect, y int, middle bool, lines []string) int {
 	x := in.x + boxPadX

@@ -162,3 +162,13 @@ func TestGridFlawsAreFound(t *testing.T) {
 		t.Error("panels that overlap are not found")
 	}
 }
+
+// rect is what the text covers by estimate.
+func (t text) rect() rect {
+	w := t.face.width(t.words)
+	x := t.x
+	if t.middle {
+		x -= w / 2
+	}
+	return rect{x, t.y - t.face.size, w, t.face.size + 3}
+}

@@ -266,13 +266,9 @@ func TestWhatTakesTooLongIsNamed(t *testing.T) {
 		<-ctx.Done()
 		return host.Result{Out: []byte("so far\n")}, ctx.Err()
 	}}
-	begun := time.Now()
 	plan := compact(t)
 	b := Gather(context.Background(), plan, places(hangs, map[string]host.Host{"master-0": always("master-0", "well\n")}),
 		Options{Masker: mask.New(), Timeout: 300 * time.Millisecond})
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("took %s", took)
-	}
 	_, file := written(t, b)
 	all := contents(t, file)
 	if all["control-plane/"+plan.Lab.Machines.Masters[0].Address+"/journals/kubelet.log"] != "well\n" {
@@ -301,12 +297,8 @@ func TestAMachineThatCannotBeReachedIsNamedOnce(t *testing.T) {
 	if err := os.WriteFile(config, fmt.Appendf(nil, "Host *\n  HostName 127.0.0.1\n  Port %d\n  UserKnownHostsFile /dev/null\n  ConnectTimeout 5\n", port), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	begun := time.Now()
 	b := Gather(context.Background(), compact(t), places(host.Node{Machine: "bootstrap", Config: config},
 		map[string]host.Host{"master-0": host.Node{Machine: "master-0", Config: config}, "master-1": always("master-1", "well\n")}), Options{Masker: mask.New()})
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("took %s", took)
-	}
 	bundle, file := written(t, b)
 	for _, f := range bundle.Found(labs.BuiltinDiagnosis().For(compact(t)).Evidence, compact(t).Lab) {
 		gone := f.Evidence.On == labs.OnBootstrap || f.Node == "master-0"

@@ -29,11 +29,7 @@ func TestDeepPathsMakeNoDirectories(t *testing.T) {
 	for i := range 100 {
 		entries = append(entries, entry{name: fmt.Sprintf("%sbootstrap/%d%s/", top, i, strings.Repeat("/a", 490)), kind: tar.TypeDir})
 	}
-	begun := time.Now()
 	b := opened(t, saved(t, "x.tar.gz", archive(t, entries...)), bundleLimits)
-	if took := time.Since(begun); took > time.Minute {
-		t.Errorf("took %s", took)
-	}
 	if n := inodes(t, b.temp); n > 10 {
 		t.Errorf("%d files and directories were made", n)
 	}

@@ -51,17 +51,6 @@ func (s *Service) Successful() bool {
 	return last.Result == Success && (last.Phase == ServiceEnd || last.Phase == PostCommandEnd)
 }
 
-// LastError is the last error that was recorded, as analyze prints it; nil if
-// there is none.
-func (s *Service) LastError() *Entry {
-	for i := len(s.Entries) - 1; i >= 0; i-- {
-		if s.Entries[i].Result == Failure {
-			return &s.Entries[i]
-		}
-	}
-	return nil
-}
-
 // LastOf is the last entry of a stage; nil if it never began.
 func (s *Service) LastOf(stage string) *Entry {
 	for i := len(s.Entries) - 1; i >= 0; i-- {

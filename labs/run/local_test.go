@@ -23,7 +23,7 @@ func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 		t.Fatalf("there is no stage %s", name)
 		return Stage{}
 	}
-	s := Look(context.Background(), places, plan)
+	s := look(context.Background(), places, plan)
 	if s.Phase != "nothing has been done yet" || len(s.Stages) < 10 || len(s.Rows) > 0 {
 		t.Errorf("%+v", s)
 	}
@@ -36,7 +36,7 @@ func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 	lock := filepath.Join(places.AssetDir, ".bootlab.lock")
 	put(t, lock, "", 0o600)
 
-	s = Look(context.Background(), places, plan)
+	s = look(context.Background(), places, plan)
 	if got := stage(s, "render-etcd"); got.State != CutOff {
 		t.Errorf("no process has the lock: %+v", got)
 	}
@@ -48,7 +48,7 @@ func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	s = Look(context.Background(), places, plan)
+	s = look(context.Background(), places, plan)
 	if got := stage(s, "render-etcd"); got.State != Runs || got.Start.IsZero() {
 		t.Errorf("the lock is held: %+v", got)
 	}
@@ -64,7 +64,7 @@ func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 
 	put(t, filepath.Join(records, "bootkube.json"), `[{"timestamp":"2026-11-21T11:01:00Z","stage":"etcd-bootstrap","phase":"stage start"},
 {"timestamp":"2026-11-21T11:01:02Z","stage":"etcd-bootstrap","phase":"stage end","result":"failure","errorLine":"7 main x","errorMessage":"the image cannot be pulled"}]`, 0o644)
-	if s = Look(context.Background(), places, plan); s.Phase != "rendering: render-etcd has failed: the image cannot be pulled" {
+	if s = look(context.Background(), places, plan); s.Phase != "rendering: render-etcd has failed: the image cannot be pulled" {
 		t.Errorf("%q", s.Phase)
 	}
 }

@@ -230,34 +230,6 @@ func why(err error) string {
 	return Clean(strings.TrimPrefix(err.Error(), host.ErrUnreachable.Error()+": "))
 }
 
-// Look looks at all places once, all at the same time.
-func Look(ctx context.Context, places *host.Places, plan *labs.Plan) *Snapshot {
-	w := NewWatch(plan, places, nil)
-	scene := w.Scene()
-	for s := range w.all(ctx) {
-		scene.Add(s)
-	}
-	return scene.Snapshot(time.Now().UTC())
-}
-
-// all gives what each eye sees, as it comes.
-func (w *Watch) all(ctx context.Context) <-chan *Sight {
-	sights := make(chan *Sight)
-	var wait sync.WaitGroup
-	for _, eye := range w.Eyes() {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			sights <- eye.Look(ctx)
-		}()
-	}
-	go func() {
-		wait.Wait()
-		close(sights)
-	}()
-	return sights
-}
-
 // Run looks until the context ends, and tells the snapshot after each look. It
 // returns when all eyes are shut.
 func (w *Watch) Run(ctx context.Context, interval time.Duration, told func(*Snapshot)) {

@@ -52,7 +52,7 @@ func TestALookAtMachinesSeesEveryPartOfTheCluster(t *testing.T) {
 {"timestamp":"2026-11-21T11:00:05Z","stage":"wait-for-etcd","phase":"stage start"}]`, 0o644)
 	put(t, filepath.Join(places.Root, "var/log/openshift/release-image.json"), `[{"timestamp":"2026-11-21T10:00:00Z","phase":"service start"},
 {"timestamp":"2026-11-21T10:00:09Z","stage":"pull-release-image","phase":"stage start"}]`, 0o644)
-	s := Look(context.Background(), places, plan)
+	s := look(context.Background(), places, plan)
 	if got := said(s); got != wantRows {
 		t.Errorf("rows:\n%s\nwant:\n%s", got, wantRows)
 	}
@@ -89,7 +89,7 @@ func TestTheNewestOfTheLastLinesIsShown(t *testing.T) {
 		if err := os.Chtimes(file, c.at, c.at); err != nil {
 			t.Fatal(err)
 		}
-		if s := Look(context.Background(), places, plan); s.Log != c.want {
+		if s := look(context.Background(), places, plan); s.Log != c.want {
 			t.Errorf("%d: %+v, want %+v", i, s.Log, c.want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestWhatTheClusterSaysOfItselfIsThePhase(t *testing.T) {
 		{"oc-clusterversions.config.openshift.io", `{"items":[{"status":{"history":[{"state":"Completed","version":"4.21.0\u001b[2J"}]}}]}`, "the cluster is installed: version 4.21.0?[2J"},
 	} {
 		put(t, filepath.Join(bootstrap.said, step.file), step.text, 0o644)
-		if s := Look(context.Background(), places, plan); s.Phase != step.phase {
+		if s := look(context.Background(), places, plan); s.Phase != step.phase {
 			t.Errorf("phase %q, want %q", s.Phase, step.phase)
 		}
 	}

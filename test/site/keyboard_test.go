@@ -95,7 +95,9 @@ func TestCopyByKeyboardTakesCommandsOnly(t *testing.T) {
 	// read by a page of the server.
 	origin, _ := fromServer(t, build(t, sample()), site.Live{})
 	b := open(t, origin, desktop)
-	b.run(t, browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite, browser.PermissionTypeClipboardSanitizedWrite}))
+	for _, name := range []string{"clipboard-read", "clipboard-write"} {
+		b.run(t, browser.SetPermission(&browser.PermissionDescriptor{Name: name, AllowWithoutSanitization: true}, browser.PermissionSettingGranted))
+	}
 	b.visit(t, "index.html")
 	for i, want := range []string{
 		"openssl x509 -noout -subject \\\n    -in tls/root-ca.crt\necho \"done\"\n",

@@ -2,15 +2,13 @@ package standin
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"sync"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"bootlab/test/build"
 	"bootlab/test/registry"
 )
 
@@ -50,18 +48,11 @@ func Installer(build InstallerBuild) ([]byte, error) {
 // compile builds a program of this directory, static, for this machine and its
 // containers.
 func compile(name string) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "stand-in-")
+	file, err := build.Program{Module: "test", Package: "bootlab/test/standin/" + name, LinkFlags: "-s -w"}.File()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "program")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "bootlab/test/standin/"+name)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the stand-in: %w\n%s", err, text)
-	}
-	return os.ReadFile(out)
+	return os.ReadFile(file)
 }
 
 // PushProbe pushes an image that a test can run to see whether anything runs:

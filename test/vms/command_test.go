@@ -15,19 +15,12 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/test/checkout"
+	"bootlab/test/build"
 )
 
-// program builds bootlab with libvirt, once for all tests.
+// program is bootlab with libvirt, where other accounts reach it.
 var program = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(scratch, "bootlab")
-	cmd := exec.Command("go", "build", "-tags", "libvirt_dlopen", "-o", file, "./cmd/bootlab")
-	cmd.Dir = checkout.Root()
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", &exec.Error{Name: string(out), Err: err}
-	}
-	return file, nil
+	return build.Program{Package: "bootlab/cmd/bootlab", Tags: "libvirt_dlopen", Cgo: true}.Place(filepath.Join(scratch, "bootlab"))
 })
 
 // answer is what a command printed, and its exit status.

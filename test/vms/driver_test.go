@@ -82,7 +82,7 @@ func TestLifeCycleInMemory(t *testing.T) {
 	if err := p.Snapshot("one", all, func(vms.Machine) {}); err != nil || stateOf(t, p, m) != "running" {
 		t.Errorf("snapshot: %v, %s", err, stateOf(t, p, m))
 	}
-	if have, err := p.Snapshots(all); err != nil || len(have) != 1 {
+	if have, err := p.Host.Snapshots(p.Lab.DomainName(m.Name)); err != nil || len(have) != 1 {
 		t.Errorf("snapshots %v, %v", have, err)
 	}
 	for _, want := range []bool{true, false} {

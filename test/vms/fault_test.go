@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"bootlab/test/build"
 )
 
 // during runs a command and sends it a signal as soon as its output holds a text.
@@ -175,11 +177,9 @@ func TestAHostWithoutLibvirt(t *testing.T) {
 		ask().refuses(t, "cannot connect to libvirt at qemu:///system", "Permission denied", "usermod -aG libvirt")
 	})
 	t.Run("built without it", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "bootlab")
-		build := exec.Command("go", "build", "-o", file, "./cmd/bootlab")
-		build.Dir, build.Env = "../..", append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+		file, err := build.Program{Package: "bootlab/cmd/bootlab", Tags: "libvirt_dlopen"}.File()
+		if err != nil {
+			t.Fatal(err)
 		}
 		said(t, exec.Command(file, "vms", "status", dir)).refuses(t, "built without libvirt", "-tags libvirt_dlopen")
 	})

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/test/checkout"
+	"bootlab/test/build"
 	"bootlab/vms"
 )
 
@@ -173,12 +173,9 @@ func (g *guestLab) status(t *testing.T, machine string) vms.Status {
 // nodeServer builds the program that answers masters.
 func nodeServer(t *testing.T) []byte {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "nodeserver")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "bootlab/test/vms/nodeserver")
-	cmd.Dir = filepath.Join(checkout.Root(), "test")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	file, err := build.Program{Module: "test", Package: "bootlab/test/vms/nodeserver", LinkFlags: "-s -w"}.File()
+	if err != nil {
+		t.Fatal(err)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

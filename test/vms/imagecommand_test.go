@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/pem"
-	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -27,8 +26,8 @@ func overTLS(t *testing.T, stream string) (location, certificate string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewTLSServer(&httputil.ReverseProxy{Director: func(r *http.Request) {
-		r.URL.Scheme, r.URL.Host = at.Scheme, at.Host
+	server := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host = at.Scheme, at.Host
 	}})
 	server.TLS.MinVersion = tls.VersionTLS12
 	t.Cleanup(server.Close)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -14,35 +13,19 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"bootlab/test/build"
 )
 
 // patience is how long something may take on a busy machine.
 const patience = 20 * time.Second
 
-// built is the directory of the program; empty as long as no test needed it.
-var built string
-
-// program builds bootlab once for all tests.
-var program = sync.OnceValues(func() (_ string, err error) {
-	built, err = os.MkdirTemp("", "bootlab-watch-")
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(built, "bootlab")
-	build := exec.Command("go", "build", "-o", file, "./cmd/bootlab")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		return string(out), err
-	}
-	return file, nil
-})
-
-// builtProgram is the file of bootlab.
-func builtProgram(t *testing.T) string {
+// program is the file of bootlab.
+func program(t *testing.T) string {
 	t.Helper()
-	file, err := program()
+	file, err := build.Program{Package: "bootlab/cmd/bootlab"}.File()
 	if err != nil {
-		t.Fatalf("%v: %s", err, file)
+		t.Fatal(err)
 	}
 	return file
 }
@@ -72,7 +55,7 @@ func start(t *testing.T, size pty.Winsize, env []string, args ...string) *termin
 	}
 	v := &terminal{t: t, master: master, slave: slave, ended: make(chan error, 1)}
 	v.before = v.settings()
-	v.cmd = exec.Command(builtProgram(t), args...)
+	v.cmd = exec.Command(program(t), args...)
 	// Where CI is set, no terminal is thought to have colours.
 	v.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "CI=", "HOME="+t.TempDir()), env...)
 	v.cmd.Stdin, v.cmd.Stdout, v.cmd.Stderr = slave, slave, slave

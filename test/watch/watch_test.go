@@ -28,7 +28,7 @@ type localRun struct {
 func newLocalRun(t *testing.T) *localRun {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mylab")
-	if out, err := exec.Command(builtProgram(t), "init", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program(t), "init", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	work := filepath.Join(dir, "out", "work")
