@@ -306,7 +306,7 @@ func (f *finding) endsString(at int) bool {
 func (f *finding) bare(n name, colon, at int) {
 	own := len(n.quote) == 0 && f.ownLine(n.from)
 	tight := len(n.quote) == 0 && f.text[colon] == ':' && at == colon+1 && n.to == colon && !own
-	flow := len(n.quote) == 0 && f.text[colon] == ':' && !own && f.inStruct(n.from)
+	flow := len(n.quote) == 0 && f.text[colon] == ':' && !own && f.inStruct(n.from) && f.inBraces(n.from)
 	stop := " \t\r\n\"'\\"
 	switch {
 	case len(n.quote) > 0:
@@ -360,7 +360,7 @@ func (f *finding) bare(n name, colon, at int) {
 // inBraces says whether a brace or a bracket stands before in the line, as in what Go
 // prints of a struct or a map.
 func (f *finding) inBraces(at int) bool {
-	return bytes.IndexAny(f.text[max(f.lineBegin(at), at-512):at], "{[(") >= 0
+	return bytes.IndexAny(f.text[max(f.lineBegin(at), at-512):at], "{[") >= 0
 }
 
 // untilPair is where a value ends: at one of these, or where another pair begins,
