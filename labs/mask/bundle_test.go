@@ -152,7 +152,7 @@ func TestABundleIsMaskedInAllItsDepths(t *testing.T) {
 		{name: "log-bundle-1/wide.txt", text: "\xff\xfe" + utf16Of(line, binary.LittleEndian)},
 		{name: "log-bundle-1/auth/kubeadmin-password", text: weak}, {name: "log-bundle-1/static/secrets/a/tls.key", text: weak + "\nmore\n"},
 		{name: "log-bundle-1/known-to-the-lab.log", text: "text\n"},
-		{name: "log-bundle-1/a.xz", text: "\xfd7zXZ\x00" + weak}, {name: "log-bundle-1/core", text: "\x7fELF\x00\x00" + string(noise) + weak},
+		{name: "log-bundle-1/a.xz", text: "\xfd7zXZ\x00" + weak}, {name: "log-bundle-1/a.bz2", text: "BZh91AY&SY" + weak}, {name: "log-bundle-1/a.zst", text: "\x28\xb5\x2f\xfd" + weak}, {name: "log-bundle-1/core", text: "\x7fELF\x00\x00" + string(noise) + weak},
 		{name: "log-bundle-1/late", text: strings.Repeat("text\n", 4000) + strings.Repeat(string(noise), 20) + weak},
 		{name: "log-bundle-1/link", kind: tar.TypeSymlink}, {name: "../outside", text: weak}, {name: "log-bundle-1/empty", text: ""},
 	}
@@ -180,7 +180,7 @@ func TestABundleIsMaskedInAllItsDepths(t *testing.T) {
 	for _, l := range report.LeftOut {
 		left = append(left, l.File+": "+l.Why)
 	}
-	for _, name := range []string{"a.xz", "core", "late", "link", "../outside"} {
+	for _, name := range []string{"a.xz", "a.bz2", "a.zst", "core", "late", "link", "../outside"} {
 		if !strings.Contains(strings.Join(left, "\n"), name+": ") {
 			t.Errorf("%s is not named: %q", name, left)
 		}
@@ -285,7 +285,7 @@ func TestSuspectsAreTold(t *testing.T) {
 	public := certificate + "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n" +
 		"docker://quay.io/okd@sha256:0f23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n" +
 		"uid 12345678-9abc-4def-8123-456789abcdef etcd-0123456789abcdef0123456789abcdef.log\n" +
-		"openshiftKubeControllerManagerOperatorLock2 kube-controller-manager-operator-7f8d9c6b5d-x2x4z\n" +
+		"openshiftKubeControllerManagerOperatorLock2 DigiCert_Assured_ID_Root_G2 kube-controller-manager-operator-7f8d9c6b5d-x2x4z\n" +
 		"/etc/kubernetes/static-pod-resources/kube-apiserver-pod-7/configmaps/kube-apiserver-cert-syncer-kubeconfig\n" +
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAcmF0VdJ1oQWgm8pzEmyXLc0gvWZTWMvaoTIsoYoVs2\n2026-01-02T03:04:05.123456789Z\n"
 	if report, _ := maskedCopy(t, savedAs(t, "public.log", public)); len(report.Suspects) != 0 {
@@ -295,6 +295,13 @@ func TestSuspectsAreTold(t *testing.T) {
 	report, data := maskedCopy(t, savedAs(t, "x.log", "first\nwhat is this "+word+" here\nand "+word+"\nand "+sample(30, hexes)+"\n"))
 	if !strings.Contains(string(data), word) {
 		t.Fatal("the word was masked: the test is of another")
+	}
+	found := 0
+	for n := range 100 {
+		found += map[bool]int{true: 1}[isSuspect([]byte(sample(32+n, mixed)))]
+	}
+	if found < 95 {
+		t.Errorf("of 100 random words %d are suspected", found)
 	}
 	if len(report.Suspects) != 2 || report.Suspects[0].Line != 2 || report.Suspects[0].Count != 2 || report.Suspects[0].Begins != word[:4] || report.Suspects[1].Line != 4 {
 		t.Errorf("suspected: %+v", report.Suspects)

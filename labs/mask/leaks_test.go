@@ -153,7 +153,7 @@ func TestPasswordsInAnyPlace(t *testing.T) {
 		"ampersand within":    {`{"p":"http://bob:a\u0026swordfish@proxy:3128"}`, "swordfish"},
 	})
 	unchanged(t, "the flag --password is required", "unknown option --token\nnext", "podman run --user 1000:1000 x", "docker run -u root:root x",
-		"passwd: authentication token manipulation error", "http: named cookie: not present", "dial https://host:6443/path?m=me@example.com x",
+		"2026-01-02 03:04:05 configure passwd:amd64 1:4.17.4-2 <none>", "Upgrade: libsystemd0:amd64 (252.38, 252.39), passwd:amd64 (1:4.13, 1:4.17)", "passwd: authentication token manipulation error", "http: named cookie: not present", "dial https://host:6443/path?m=me@example.com x",
 		"docker://registry.example.com:5000/okd@sha256:0123", "https://[fd00::1]:6443/x@y", "NO_PROXY=.cluster.local,10.0.0.0/8", "token: x509: certificate has expired",
 		`{"authorization-mode":["Scope","Node"],"token":[]}`, "podman run --secret bootstrap-kubeconfig x")
 }

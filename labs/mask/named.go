@@ -306,7 +306,7 @@ func (f *finding) endsString(at int) bool {
 func (f *finding) bare(n name, colon, at int) {
 	own := len(n.quote) == 0 && f.ownLine(n.from)
 	tight := len(n.quote) == 0 && f.text[colon] == ':' && at == colon+1 && n.to == colon && !own
-	flow := len(n.quote) == 0 && f.text[colon] == ':' && !own && f.inStruct(n.from)
+	flow := len(n.quote) == 0 && f.text[colon] == ':' && !own && f.inStruct(n.from) && f.inBraces(n.from)
 	stop := " \t\r\n\"'\\"
 	switch {
 	case len(n.quote) > 0:
@@ -346,7 +346,7 @@ func (f *finding) bare(n name, colon, at int) {
 		if secretNotName(value) && (f.text[colon] == '=' || len(n.quote) > 0 || alone && begins || tight || flow) {
 			f.add(at, to, n.kind)
 		}
-	case f.text[colon] != ':', alone && begins, len(n.quote) > 0, tight && value[0] != '/', flow && !isCommon(value), seemsSecret(value):
+	case f.text[colon] != ':', alone && begins, len(n.quote) > 0, tight && value[0] != '/' && f.inBraces(n.from), flow && !isCommon(value), seemsSecret(value):
 		f.add(at, to, n.kind)
 		if (own || begins) && alone && f.text[colon] == ':' {
 			f.goesOnBelow(n, at)
@@ -355,6 +355,12 @@ func (f *finding) bare(n name, colon, at int) {
 	if f.text[colon] == ':' && !own && n.kind != weakKind {
 		f.spoken(n, at)
 	}
+}
+
+// inBraces says whether a brace or a bracket stands before in the line, as in what Go
+// prints of a struct or a map.
+func (f *finding) inBraces(at int) bool {
+	return bytes.IndexAny(f.text[max(f.lineBegin(at), at-512):at], "{[") >= 0
 }
 
 // untilPair is where a value ends: at one of these, or where another pair begins,

@@ -119,17 +119,16 @@ func isSuspect(word []byte) bool {
 	if isUUID(word) || isPublic(word) {
 		return false
 	}
-	var kinds [4]int
+	word = longestPart(word)
+	var kinds [3]int
 	changes, last := 0, -1
 	for _, c := range word {
-		kind := 3
+		kind := 2
 		switch {
 		case c >= '0' && c <= '9':
 			kind = 0
 		case c >= 'a' && c <= 'z':
 			kind = 1
-		case c >= 'A' && c <= 'Z':
-			kind = 2
 		}
 		kinds[kind]++
 		if kind != last && last >= 0 {
@@ -138,14 +137,27 @@ func isSuspect(word []byte) bool {
 		last = kind
 	}
 	// In a name of several words most letters are followed by their like.
-	mixed := changes*100 >= len(word)*35
 	switch {
+	case len(word) < shortestMixed:
+		return false
 	case kinds[0] > 0 && kinds[1] > 0 && kinds[2] > 0:
-		return mixed && entropy(word) >= 3.7
-	case kinds[0] > 2 && kinds[3] == 0 && len(word) >= 25:
-		return changes*100 >= len(word)*30 && entropy(word) >= 3.5
+		return changes*100 >= len(word)*35 && entropy(word) >= 3.4
 	}
-	return false
+	return kinds[0] > 2 && len(word) >= 25 && changes*100 >= len(word)*30 && entropy(word) >= 3.5
+}
+
+// shortestMixed is the least number of letters and digits in a row that are
+// suspected: names have words between their dashes and slashes.
+const shortestMixed = 14
+
+// longestPart is the longest part of a word without dashes, slashes and the like.
+func longestPart(word []byte) (longest []byte) {
+	for _, part := range bytes.FieldsFunc(word, func(r rune) bool { return r >= 0x80 || !isWord(byte(r)) }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }
 
 func isUUID(word []byte) bool {
