@@ -3,6 +3,7 @@ package generator
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func checkText(c *labs.Check) (string, error) {
 	case *labs.UsageCheck:
 		return extensionText("extendedKeyUsage", d.Paths, d.Usage), nil
 	case *labs.FreshCheck:
-		return eachFile(d.Paths, "openssl x509 -in %s -noout -enddate -checkend "+strconv.Itoa(d.Minutes*60)), nil
+		return freshText(d), nil
 	case *labs.BundleCheck:
 		return "cat " + words(d.Paths) + " | sort |\n  diff - <(sort " + shpath(d.Path) + ")", nil
 	}
@@ -97,16 +98,31 @@ func presentText(name string, paths []string) (string, error) {
 // keyPairText compares public keys: that of a certificate X.crt, or X.pub itself,
 // with that of X.key.
 func keyPairText(paths []string) string {
-	var lines []string
-	for _, p := range paths {
-		key := shpath(strings.TrimSuffix(p, path.Ext(p)) + ".key")
-		public := "openssl x509 -in " + shpath(p) + " -noout -pubkey"
-		if path.Ext(p) == ".pub" {
-			public = "openssl pkey -pubin -in " + shpath(p) + " -pubout"
-		}
-		lines = append(lines, public+" |\n  diff - <(openssl pkey -in "+key+" -pubout)")
+	var text []string
+	if certificates := slices.DeleteFunc(slices.Clone(paths), isPublicKey); len(certificates) > 0 {
+		text = append(text, breakWords("", append([]string{"for", "file", "in"}, shpaths(certificates)...))+`; do
+  public=$(openssl x509 -in "${file}" -noout -pubkey)
+  [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
+    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
+done`)
 	}
-	return strings.Join(lines, "\n")
+	for _, p := range paths {
+		if isPublicKey(p) {
+			text = append(text, "openssl pkey -pubin -in "+shpath(p)+" -pubout |\n  diff - <(openssl pkey -in "+shpath(strings.TrimSuffix(p, ".pub")+".key")+" -pubout)")
+		}
+	}
+	return strings.Join(text, "\n")
+}
+
+func isPublicKey(p string) bool { return path.Ext(p) == ".pub" }
+
+// freshText asks whether certificates are valid now and some time later, each on
+// its own: its signer is a matter of chain.
+func freshText(d *labs.FreshCheck) string {
+	files := breakWords("", append([]string{"certificates=("}, shpaths(d.Paths)...))
+	verify := `-partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"`
+	return strings.Replace(files, "( ", "(", 1) + ")\nopenssl verify " + verify +
+		"\nopenssl verify -attime $((EPOCHSECONDS + " + strconv.Itoa(d.Minutes*60) + ")) \\\n  " + verify
 }
 
 // payloadText wants every image of the files in a list of the release.
