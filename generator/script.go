@@ -397,15 +397,6 @@ func (d *scriptData) OwnFailures() []labs.Failure {
 	return slices.DeleteFunc(slices.Clone(d.Failures), func(f labs.Failure) bool { return slices.Contains(shared, f) })
 }
 
-// BootstrapBackends are the load balancer's backends with the bootstrap node.
-func (d *scriptData) BootstrapBackends() []string {
-	var out []string
-	for _, service := range labs.BootstrapServices() {
-		out = append(out, service.Name)
-	}
-	return out
-}
-
 // ReservedNames are those at the top of the asset directory that other stages
 // write to and this one does not, in lines that fit a script.
 func (d *scriptData) ReservedNames() string {

@@ -69,6 +69,10 @@ func labValues(p *labs.Plan) []labValue {
 		{"BOOTSTRAP_DISK", lab.DiskVolume(lab.Machines.Bootstrap.Name)},
 		{"BOOTSTRAP_IGNITION", lab.IgnitionVolume(lab.Machines.Bootstrap.Name)},
 		{"BALANCER_SOCKET", strings.Replace(labs.BalancerSocket, "work/", "../", 1)},
+		{"SMOKE_NAMESPACE", "bootlab-" + lab.Metadata.Name},
+		{"SMOKE_HOST", "bootlab-smoke-test.apps." + lab.Domain()},
+		{"SMOKE_GREETING", "This is " + lab.Domain() + "."},
+		{"BOOTSTRAP_BACKENDS", bootstrapBackends()},
 		{"IMAGE_OVERRIDES", imageOverrides(lab.Images)},
 		{"BOOTKUBE_IMAGES", imageNames(p.Bootkube.Images)},
 	}
@@ -169,6 +173,15 @@ func mentioned(all []setting, wanted map[string]bool, text string) []setting {
 		}
 	}
 	return out
+}
+
+// bootstrapBackends are the load balancer's backends with the bootstrap node.
+func bootstrapBackends() string {
+	var names []string
+	for _, service := range labs.BootstrapServices() {
+		names = append(names, service.Name)
+	}
+	return strings.Join(names, " ")
 }
 
 // imageOverrides writes the lab's images as lines of name and pull spec.
