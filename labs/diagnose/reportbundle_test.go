@@ -264,6 +264,7 @@ func (b *bundleOf) release() {
 		return
 	}
 	b.log("release-image", "release-image-download.sh", b.at(0.8), "7df5b82029357ab3601bec214038b683e20603bbbd2e99e447aba5e50e56d607")
+	b.log("release-image", "podman", b.at(0.8), "2026-01-02 05:00:48.438543 +0000 UTC m=+0.09 container create 04e72c735752 (image="+image+", name=mystifying_antonelli, io.openshift.release="+b.Release+".0-0.okd-2026-01-01-132511)")
 	b.log("release-image", "systemd", b.at(0.8), "Finished Download the OpenShift Release Image.")
 	b.record("release-image", "stage end", "pull-release-image", "success", b.at(0.8), "")
 	b.record("release-image", "stage start", "image-metadata-arches-match", "", b.at(0.8), "")
@@ -509,7 +510,7 @@ func (b *bundleOf) containers() {
 	}
 }
 
-var masterNames = []string{"master-0", "master-1", "master-2"}
+var reportMasters = []string{"master-0", "master-1", "master-2"}
 
 func (b *bundleOf) resources() {
 	names := []string{"apiservices", "clusteroperators", "clusterversion", "configmaps", "csr", "endpoints", "events", "kubeapiserver", "kubecontrollermanager", "machineconfigpools", "machineconfigs", "namespaces", "nodes", "openshiftapiserver", "pods", "rolebindings", "roles", "services"}
@@ -565,17 +566,17 @@ func (b *bundleOf) nodes(list func(...any) string) {
 		return
 	}
 	var nodes []any
-	for _, name := range masterNames {
+	for i, name := range reportMasters {
 		status, message := "True", "kubelet is posting ready status"
 		if b.Nodes == "notready" {
 			status, message = "False", "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: No CNI configuration file in /etc/kubernetes/cni/net.d/. Has your network provider started?"
 		}
 		nodes = append(nodes, map[string]any{"metadata": map[string]any{"name": name, "creationTimestamp": b.at(15).Format(time.RFC3339), "labels": map[string]string{"node-role.kubernetes.io/master": ""}},
 			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": status, "message": message, "reason": "KubeletNotReady", "lastTransitionTime": b.at(16).Format(time.RFC3339), "lastHeartbeatTime": b.end().Add(-30 * time.Second).Format(time.RFC3339)}},
-				"addresses": []any{map[string]string{"type": "InternalIP", "address": "192.0.2.21"}}}})
+				"addresses": []any{map[string]string{"type": "InternalIP", "address": fmt.Sprintf("192.0.2.%d", 21+i)}}}})
 	}
 	b.files["resources/nodes.json"] = list(nodes...)
-	b.files["resources/masters.list"] = strings.Join(masterNames, "\n") + "\n"
+	b.files["resources/masters.list"] = strings.Join(reportMasters, "\n") + "\n"
 }
 
 // clusterState is what the operators say of themselves, when masters are there.
@@ -583,7 +584,7 @@ func (b *bundleOf) clusterState(list func(...any) string, object func(string, st
 	condition := func(kind, status, reason, message string) map[string]any {
 		return map[string]any{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": b.at(20).Format(time.RFC3339)}
 	}
-	done := b.Moment == "done"
+	done := b.Moment == "done" || b.Moment == "pivot" && b.Operators != nil
 	version := object("", "version")
 	available := "False"
 	if done {
@@ -614,7 +615,7 @@ func (b *bundleOf) clusterState(list func(...any) string, object func(string, st
 		}
 		o := object("", "cluster")
 		var revisions []any
-		for _, m := range masterNames {
+		for _, m := range reportMasters {
 			revision := 0
 			if done {
 				revision = 4
