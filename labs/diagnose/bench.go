@@ -377,7 +377,7 @@ func (b *bench) exhibits(layer *labs.Layer) []Exhibit {
 			}
 			seen[p.Evidence] = true
 			for _, it := range b.items[p.Evidence] {
-				if it.Had {
+				if it.Had && it.Evidence.Form == labs.TextForm {
 					out = append(out, exhibit(it, lastLines(it)))
 				}
 			}
@@ -392,9 +392,6 @@ func (b *bench) exhibits(layer *labs.Layer) []Exhibit {
 }
 
 func lastLines(it *item) []string {
-	if it.Evidence.Form != labs.TextForm {
-		return []string{fmt.Sprintf("(%d bytes of %s)", len(it.Text), it.Evidence.Form)}
-	}
 	lines := textLines(string(it.Text))
 	if it.Complaint != "" {
 		lines = append(lines, strings.Split(strings.TrimRight(it.Complaint, "\n"), "\n")...)

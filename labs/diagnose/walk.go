@@ -34,6 +34,10 @@ type Report struct {
 	Layers   []Answer `json:"layers"`
 	// Subject is whose bootstrap it is, where no lab was given.
 	Subject *Subject `json:"subject,omitempty"`
+	// Lead and Likely say where to begin where the cause is not known: the line that
+	// failed, and causes that may be it, with the command that would show each.
+	Lead   *Lead   `json:"lead,omitempty"`
+	Likely []Cause `json:"likely,omitempty"`
 	// Evidence is what there is to look at where the walk ended without a cause.
 	Evidence []Exhibit `json:"evidence,omitempty"`
 	// Missing is evidence that could not be had, with the reason.
@@ -81,6 +85,17 @@ func Walk(diagnosis *labs.Diagnosis, lab *labs.Lab, local bool, found []host.Fou
 	}
 	if err := w.ask(); err != nil {
 		return nil, err
+	}
+	if r.Verdict == Unknown || r.Verdict == Unseen {
+		r.Lead = b.lead()
+		for _, layer := range w.layers {
+			if layer.ID == r.Layer {
+				var err error
+				if r.Likely, err = b.likely(layer); err != nil {
+					return nil, err
+				}
+			}
+		}
 	}
 	return r, nil
 }
