@@ -129,7 +129,7 @@ func healthy(t *testing.T) evidence {
 }
 
 // planOf resolves a shipped lab in a release.
-func planOf(t *testing.T, example, release string) *labs.Plan {
+func planOf(t testing.TB, example, release string) *labs.Plan {
 	t.Helper()
 	lab, problems := labs.LoadLabFS(labs.Examples, example, labs.Builtin())
 	if errs := problems.Errors(); len(errs) > 0 {
