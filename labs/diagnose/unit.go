@@ -9,13 +9,12 @@ import (
 // unitJournals are the journals of units of which systemd tells how they ended, and
 // which keep no record of stages.
 var unitJournals = map[string]string{
-	"crio.service":                "crio-journal",
-	"crio-configure.service":      "crio-configure-journal",
-	"kubelet.service":             "kubelet-journal",
-	"node-image-pull.service":     "node-image-journal",
-	"node-image-overlay.service":  "node-image-journal",
-	"node-image-finish.service":   "node-image-journal",
-	"release-image-pivot.service": "pivot-journal",
+	"crio.service":               "crio-journal",
+	"crio-configure.service":     "crio-configure-journal",
+	"kubelet.service":            "kubelet-journal",
+	"node-image-pull.service":    "node-image-journal",
+	"node-image-overlay.service": "node-image-journal",
+	"node-image-finish.service":  "node-image-journal",
 }
 
 var (
