@@ -68,10 +68,14 @@ type Evidence struct {
 	// Also are other places (patterns of path.Match, ** not known) where bundles
 	// of openshift-install have it; several files are put behind each other,
 	// each with a line "==> FILE" before it.
-	Also    []string `yaml:"also"`
-	Limit   int      `yaml:"limit"`   // KiB that are kept, the last ones; 2048 unless told
-	Seconds int      `yaml:"seconds"` // after which it is given up; 20 unless told
-	Source  string   `yaml:"source"`
+	Also []string `yaml:"also"`
+	// First: of Also the first place that has anything is enough.
+	First bool `yaml:"first"`
+	// Named: of several places each file stands behind its name, also one alone.
+	Named   bool   `yaml:"named"`
+	Limit   int    `yaml:"limit"`   // KiB that are kept, the last ones; 2048 unless told
+	Seconds int    `yaml:"seconds"` // after which it is given up; 20 unless told
+	Source  string `yaml:"source"`
 	Span    `yaml:",inline"`
 	When    Condition `yaml:"when"`
 }
@@ -102,8 +106,14 @@ type Layer struct {
 	// layer too, behind its own. They are told once, in the stage's data.
 	Stages   []string  `yaml:"stages"`
 	Symptoms []Symptom `yaml:"symptoms"`
-	Span     `yaml:",inline"`
-	When     Condition `yaml:"when"`
+	// SeenBy is the evidence of which one is needed to answer the question; where none
+	// was collected, nothing says that it had no turn yet. Empty: any of the proofs.
+	SeenBy []string `yaml:"seen_by"`
+	// ShownBy are the later layers of which one that is good shows that this one is
+	// or was: they cannot work without it.
+	ShownBy []string `yaml:"shown_by"`
+	Span    `yaml:",inline"`
+	When    Condition `yaml:"when"`
 }
 
 // Symptom is one cause: what a learner sees, what proves it, what to do.
@@ -114,12 +124,17 @@ type Symptom struct {
 	Seen  string  `yaml:"seen"`
 	Cause string  `yaml:"cause"`
 	Proof []Proof `yaml:"proof"` // all of them
+	// Or is another way to prove it: all of them.
+	Or []Proof `yaml:"or"`
 	// Unless: one of them takes the proof back.
 	Unless []Proof `yaml:"unless"`
 	// Command is what a person runs to see the proof with their own eyes.
 	Command string `yaml:"command"`
 	Fix     string `yaml:"fix"`
 	Stage   string `yaml:"stage"` // the stage it strikes; empty if none
+	// Harmless: it looks like a failure and is none. It is told, and never ends the
+	// walk.
+	Harmless bool `yaml:"harmless"`
 	// Warning: told beside whatever else is found, and never ends the walk.
 	Warning bool   `yaml:"warning"`
 	Source  string `yaml:"source"`
@@ -156,6 +171,11 @@ type Proof struct {
 	// when it was last tried, and failed, matches this regular expression.
 	Says  string `yaml:"says"`
 	Stage string `yaml:"stage"`
+	// Unit: Says is asked of the last try of this unit, if that failed, and not of
+	// stages.
+	Unit string `yaml:"unit"`
+	// Positive: it proves when it holds, and says nothing when it does not.
+	Positive bool `yaml:"positive"`
 }
 
 // diagnosisIndex is labs/data/symptoms/index.yaml.
@@ -300,6 +320,16 @@ func (d *Diagnosis) Validate(c *Catalog) error {
 	for _, s := range d.Layers {
 		once("layer ", s.ID)
 		d.validateProofs("layer "+s.ID, complain, s.Good, s.Begun)
+		for _, id := range s.SeenBy {
+			if d.Find(id) == nil {
+				complain("layer %s: there is no evidence %q", s.ID, id)
+			}
+		}
+		for _, id := range s.ShownBy {
+			if !slices.ContainsFunc(d.Layers, func(l *Layer) bool { return l.ID == id }) {
+				complain("layer %s: there is no layer %q", s.ID, id)
+			}
+		}
 		if s.Title == "" || s.Ask == "" || s.Why == "" {
 			complain("layer %s: title, ask and why are required", s.ID)
 		}
@@ -312,7 +342,7 @@ func (d *Diagnosis) Validate(c *Catalog) error {
 		for i := range s.Symptoms {
 			sy := &s.Symptoms[i]
 			once("symptom ", sy.ID)
-			d.validateProofs("symptom "+sy.ID, complain, sy.Proof, sy.Unless)
+			d.validateProofs("symptom "+sy.ID, complain, sy.Proof, sy.Or, sy.Unless)
 			if sy.Title == "" || sy.Seen == "" || sy.Cause == "" || sy.Command == "" || sy.Fix == "" || sy.Source == "" || len(sy.Proof) == 0 {
 				complain("symptom %s: title, seen, cause, proof, command, fix and source are required", sy.ID)
 			}

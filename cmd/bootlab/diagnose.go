@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	stdio "io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,50 +21,118 @@ func newDiagnoseCommand(io streams) *cobra.Command {
 	var from, format string
 	var place where
 	c := &cobra.Command{
-		Use:   "diagnose LAB",
+		Use:   "diagnose LAB|BUNDLE",
 		Short: "Say why a bootstrap hangs",
 		Long: `Walk from the ground upwards: is the node up, is the release image there, do
 kubelet, etcd and API work, do names lead to them, do masters come, does the
-handover end? The walk stops at the first cause that is proven, and shows by
-what. Nothing is changed on any machine. A bundle of bootlab gather, or of
-openshift-install gather bootstrap, is judged the same way with --from.
+handover end? The walk ends at the first cause that is proven, and shows by what.
+What cannot be seen does not end it. Nothing is changed on any machine.
+
+A bundle of bootlab gather, or of openshift-install gather bootstrap, needs no
+lab: domain, release and platform come from the bundle, and what is assumed is
+said. LAB --from BUNDLE takes the names and addresses of the lab instead.
 
 Exit status: 0 all is well or nothing is wrong yet, 1 error, 2 usage, 3 a cause
-is proven, or something is wrong for a cause that is not known.`,
-		Example: "  bootlab diagnose mylab\n  bootlab diagnose mylab --from log-bundle-20260102030405.tar.gz\n  bootlab diagnose mylab --output json",
+is proven, or something is wrong for a cause that is not known, 5 the evidence
+does not tell.`,
+		Example: "  bootlab diagnose mylab\n  bootlab diagnose log-bundle-20260102030405.tar.gz\n  bootlab diagnose log-bundle-20260102030405.tar.gz --output markdown\n  bootlab diagnose mylab --from log-bundle-20260102030405.tar.gz",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+			print := map[string]func(stdio.Writer, *diagnose.Report){"text": printWalk, "markdown": printMarkdown}[format]
+			if print == nil && format != "json" {
+				return &usageError{&hintError{fmt.Errorf("output %q is none of text, markdown, json", format), "--output text"}}
 			}
 			if from != "" && place.local {
 				return &usageError{&hintError{fmt.Errorf("--from and --local exclude each other"), "a bundle knows whether it is of a local run"}}
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
-			plan, err := loadPlan(io, args[0])
-			if err != nil {
-				return err
-			}
-			report, err := judged(ctx, io, plan, &place, from)
+			report, err := diagnosed(ctx, io, args[0], &place, from)
 			if err != nil {
 				return err
 			}
 			if format == "json" {
 				err = writeJSON(io.out, report)
 			} else {
-				printWalk(io.out, report)
+				print(io.out, report)
 			}
-			if err == nil && (report.Verdict == diagnose.Proven || report.Verdict == diagnose.Unknown || report.Verdict == diagnose.Unseen) {
+			switch {
+			case err != nil:
+				return err
+			case report.Verdict == diagnose.Proven || report.Verdict == diagnose.Unknown:
 				return foundError{}
+			case report.Verdict == diagnose.Unseen:
+				return unseenError{}
 			}
-			return err
+			return nil
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "a gathered bundle, packed or a directory, in place of the machines")
-	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	c.Flags().StringVarP(&format, "output", "o", "text", "text, markdown or json")
 	place.flags(c)
 	return c
+}
+
+// diagnosed judges a lab, or a bundle of which no lab is known.
+func diagnosed(ctx context.Context, io streams, path string, place *where, from string) (*diagnose.Report, error) {
+	bundle, err := isBundle(path)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if bundle {
+		if from != "" || place.local {
+			return nil, &usageError{&hintError{fmt.Errorf("%s is a bundle already", path), "leave --from and --local out"}}
+		}
+		return judgedAlone(ctx, io, path)
+	}
+	plan, err := loadPlan(io, path)
+	if err != nil {
+		return nil, err
+	}
+	return judged(ctx, io, plan, place, from)
+}
+
+// isBundle tells a bundle from a lab: a lab is a directory with lab.yaml, a bundle
+// an archive or a directory with what gathering makes.
+func isBundle(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if err != nil || (!info.IsDir() && filepath.Base(path) == labs.LabFile) {
+		return false, nil // what is wrong with a lab, loading it says
+	}
+	if !info.IsDir() {
+		return true, nil
+	}
+	has := func(name string) bool { _, err := os.Stat(filepath.Join(path, name)); return err == nil }
+	lab, bundle := has(labs.LabFile), has("bootstrap") || has("rendered-assets")
+	switch {
+	case lab && bundle:
+		return false, &hintError{fmt.Errorf("%s is a lab and a bundle", path), "move lab.yaml, or bootstrap/ and rendered-assets/, to a directory of their own"}
+	case !lab && !bundle:
+		if nested, _ := filepath.Glob(filepath.Join(path, "log-bundle-*", "*")); len(nested) > 0 {
+			return true, nil
+		}
+	}
+	return bundle, nil
+}
+
+// judgedAlone judges a bundle by what it says itself.
+func judgedAlone(ctx context.Context, io streams, file string) (*diagnose.Report, error) {
+	bundle, err := host.OpenBundle(ctx, file)
+	if ctx.Err() != nil {
+		return nil, errInterrupted
+	}
+	if err != nil {
+		return nil, &hintError{err, "it takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory"}
+	}
+	defer bundle.Close()
+	report, err := diagnose.Judge(bundle)
+	if ctx.Err() != nil {
+		return nil, errInterrupted
+	}
+	for _, note := range bundle.Notes {
+		fmt.Fprintf(io.err, "note: %s\n", vms.PlainText(note))
+	}
+	return report, err
 }
 
 // judged collects the evidence and walks over it.
@@ -104,8 +174,8 @@ func foundIn(ctx context.Context, io streams, file string, d *labs.Diagnosis, la
 	for _, note := range bundle.Notes {
 		fmt.Fprintf(io.err, "note: %s\n", vms.PlainText(note))
 	}
-	if bundle.Index != nil && bundle.Index.Lab["domain"] != lab.Domain() {
-		fmt.Fprintf(io.err, "note: the bundle is of the lab %s, not of %s\n", vms.PlainText(bundle.Index.Lab["domain"]), lab.Domain())
+	if s, err := diagnose.SubjectOf(bundle); err == nil && s.Domain != "" && s.Domain != lab.Domain() {
+		fmt.Fprintf(io.err, "note: the bundle is of the lab %s, not of %s\nhint: bootlab diagnose %s judges it by itself\n", vms.PlainText(s.Domain), lab.Domain(), file)
 	}
 	return found, bundle.Local(), nil
 }
@@ -121,16 +191,23 @@ func writeJSON(w stdio.Writer, v any) error {
 // verdicts are the last words of a report.
 var verdicts = map[diagnose.Verdict]string{
 	diagnose.Healthy:    "All is well.",
-	diagnose.Unknown:    "Cause not known. What there is to look at:",
+	diagnose.Unknown:    "Cause not known.",
 	diagnose.NotReached: "Nothing is wrong so far; it has not got further yet.",
 	diagnose.Unseen:     "It cannot be seen whether this works. What is missing:",
 }
 
 func printWalk(w stdio.Writer, r *diagnose.Report) {
+	printSubject(w, r.Subject)
 	for _, a := range r.Layers {
 		fmt.Fprintf(w, "%-16s %s\n", a.Answer, a.Ask)
 	}
 	fmt.Fprintln(w)
+	for i := range r.Harmless {
+		fmt.Fprintf(w, "Harmless: %s\n", r.Harmless[i].Title)
+		printIndented(w, "  ", r.Harmless[i].Cause)
+		printExhibits(w, r.Harmless[i].Shown)
+		fmt.Fprintln(w)
+	}
 	for i := range r.Warnings {
 		fmt.Fprintf(w, "Warning: %s\n", r.Warnings[i].Title)
 		printCause(w, &r.Warnings[i])
@@ -140,12 +217,60 @@ func printWalk(w stdio.Writer, r *diagnose.Report) {
 		printCause(w, r.Cause)
 		return
 	}
+	if r.Subject != nil && r.Subject.Foreign() && r.Verdict != diagnose.Healthy {
+		fmt.Fprintf(w, "%s\n\n", foreign(r.Subject))
+	}
 	fmt.Fprintln(w, verdicts[r.Verdict])
+	printLead(w, r)
 	switch r.Verdict {
 	case diagnose.Unknown:
 		printExhibits(w, r.Evidence)
 	case diagnose.Unseen:
-		printExhibits(w, r.Missing)
+		if r.Subject == nil {
+			printExhibits(w, r.Missing)
+		}
+	}
+}
+
+// foreign says that a cloud has part in it.
+func foreign(s *diagnose.Subject) string {
+	return "Platform " + vms.PlainText(s.Platform) + ": its machines, load balancers and names are not ours to judge. Look at the installer's own log for them too."
+}
+
+// printSubject says whose bootstrap it is, and what is assumed.
+func printSubject(w stdio.Writer, s *diagnose.Subject) {
+	if s == nil {
+		return
+	}
+	for _, known := range [][2]string{{"domain", s.Domain}, {"release", s.Release}, {"platform", s.Platform}} {
+		if known[1] != "" {
+			fmt.Fprintf(w, "%-9s %s\n", known[0], vms.PlainText(known[1]))
+		}
+	}
+	for _, assumed := range s.Assumed {
+		fmt.Fprintf(w, "assumed   %s\n", vms.PlainText(assumed))
+	}
+	fmt.Fprintln(w)
+}
+
+// printLead says where to begin when the cause is not known.
+func printLead(w stdio.Writer, r *diagnose.Report) {
+	if l := r.Lead; l != nil {
+		where := l.Service
+		if l.Stage != "" {
+			where += ", stage " + l.Stage
+		}
+		if l.At != "" {
+			where += ", " + l.At
+		}
+		fmt.Fprintf(w, "  failed: %s\n    | %s\n", where, l.Line)
+	}
+	if len(r.Likely) > 0 {
+		fmt.Fprintln(w, "  most likely, and what would show it:")
+	}
+	for _, c := range r.Likely {
+		fmt.Fprintf(w, "    %s\n", c.Title)
+		printIndented(w, "      ", c.Command)
 	}
 }
 

@@ -38,6 +38,14 @@ const (
 	exitFound  = 3 // something was looked for, and it is there: a failed check, a cause
 )
 
+// exitUnseen: what was asked for cannot be told.
+const exitUnseen = 5
+
+// unseenError ends a command with that status after it has printed what is missing.
+type unseenError struct{}
+
+func (unseenError) Error() string { return "it cannot be told" }
+
 // foundError ends a command with status 3 after it has printed what it found; run
 // prints nothing more.
 type foundError struct{}
@@ -52,6 +60,9 @@ func run(args []string, io streams) int {
 	err := root.Execute()
 	if err == nil {
 		return exitDone
+	}
+	if errors.As(err, new(unseenError)) {
+		return exitUnseen
 	}
 	if errors.As(err, new(foundError)) {
 		return exitFound

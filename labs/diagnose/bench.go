@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/itchyny/gojq"
@@ -35,6 +36,7 @@ type bench struct {
 	failing   any // $failed
 	stages    any // $stages
 	failed    []failure
+	units     map[string]*failure // of units without a record, by their names
 	items     map[string][]*item
 	regexps   map[string]*regexp.Regexp
 	programs  map[string]*gojq.Code
@@ -63,7 +65,7 @@ func newBench(d *labs.Diagnosis, lab *labs.Lab, local bool, found []host.Found) 
 	b := &bench{diagnosis: d, lab: settings, items: map[string][]*item{},
 		regexps: map[string]*regexp.Regexp{}, programs: map[string]*gojq.Code{}}
 	all := map[string]any{}
-	for _, f := range found {
+	for _, f := range derived(d, found) {
 		it := &item{Found: f}
 		if f.Had {
 			it.value = value(f)
@@ -94,6 +96,8 @@ func newBench(d *labs.Diagnosis, lab *labs.Lab, local bool, found []host.Found) 
 	b.all = all
 	b.failed = append(b.nodeImageFailure(), b.failures(labs.EvidenceRecords, labs.EvidenceLogs)...)
 	b.failed = append(b.failed, b.failures(labs.EvidenceRecordsHere, labs.EvidenceLogsHere)...)
+	b.failed = append(b.failed, b.hanging()...)
+	b.units = b.unitFailures()
 	b.fillPlan(local)
 	return b
 }
@@ -181,7 +185,7 @@ func (b *bench) anyOf(proofs []labs.Proof) (state, []Exhibit, error) {
 		if err != nil || s == holds {
 			return s, shown, err
 		}
-		asked = asked || s != unseen
+		asked = asked || s != unseen && !proofs[i].Positive
 	}
 	if len(proofs) > 0 && !asked {
 		result = unseen
@@ -288,6 +292,21 @@ func (b *bench) compile(program string) (*gojq.Code, error) {
 // Compile reads a jq program of the symptoms' data; it has no access to files
 // or to the environment.
 func Compile(program string) (*gojq.Code, error) {
+	if code, ok := compiled.Load(program); ok {
+		return code.(*gojq.Code), nil
+	}
+	code, err := compile(program)
+	if err == nil {
+		compiled.Store(program, code)
+	}
+	return code, err
+}
+
+// compiled are programs by their texts: they are data of this binary, and many
+// walks ask the same.
+var compiled sync.Map
+
+func compile(program string) (*gojq.Code, error) {
 	query, err := gojq.Parse(program)
 	if err != nil {
 		return nil, fmt.Errorf("jq %q: %w", program, err)
@@ -358,7 +377,7 @@ func (b *bench) exhibits(layer *labs.Layer) []Exhibit {
 			}
 			seen[p.Evidence] = true
 			for _, it := range b.items[p.Evidence] {
-				if it.Had {
+				if it.Had && it.Evidence.Form == labs.TextForm {
 					out = append(out, exhibit(it, lastLines(it)))
 				}
 			}
@@ -373,9 +392,6 @@ func (b *bench) exhibits(layer *labs.Layer) []Exhibit {
 }
 
 func lastLines(it *item) []string {
-	if it.Evidence.Form != labs.TextForm {
-		return []string{fmt.Sprintf("(%d bytes of %s)", len(it.Text), it.Evidence.Form)}
-	}
 	lines := textLines(string(it.Text))
 	if it.Complaint != "" {
 		lines = append(lines, strings.Split(strings.TrimRight(it.Complaint, "\n"), "\n")...)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"bootlab/labs"
 	"bootlab/labs/record"
@@ -17,6 +18,7 @@ type failure struct {
 	stage   string // as the records call it; empty between stages
 	script  string // the stage's id; empty where the plan has none
 	message string // of the record
+	again   bool   // it is tried once more
 	lines   []string
 	from    *item // what the lines are of
 }
@@ -124,17 +126,90 @@ func failuresOf(service string, entries []record.Entry) []failure {
 	}
 	for _, stage := range order {
 		e := last[stage]
-		if service == releaseImage && stage == pullStage {
+		again := e.Phase == record.StageStart && failedOften(entries, stage)
+		if service == releaseImage && stage == pullStage || again {
 			e = ended[stage]
 		}
 		if e.Phase == record.StageEnd && e.Result == record.Failure {
-			all = append(all, failure{service: service, stage: stage, message: e.ErrorMessage})
+			all = append(all, failure{service: service, stage: stage, message: e.ErrorMessage, again: again})
 		}
 	}
 	if e := betweenStages(entries); e != nil {
 		all = append(all, failure{service: service, message: e.ErrorMessage})
 	}
 	return all
+}
+
+// failedOften says whether a stage that is tried once more has failed at least twice
+// since it last ended well: then the tries before are evidence, for nobody has
+// repaired anything since. After one failure the second try has its chance.
+func failedOften(entries []record.Entry, stage string) bool {
+	times := 0
+	for i, e := range entries {
+		switch {
+		case e.Phase != record.StageEnd || e.Stage != stage:
+		case e.Result == record.Success:
+			times = 0
+		case i+1 < len(entries) && entries[i+1].Phase == record.ServiceEnd:
+			times++ // a person's script never ends the service
+		}
+	}
+	return times > 1
+}
+
+// hangs are the stages of bootkube.sh that end soon or not at all, and after how
+// long they count as failed.
+var hangs = map[string]time.Duration{"wait-for-etcd": 15 * time.Minute}
+
+// hanging is a stage that was begun long ago and has not ended.
+func (b *bench) hanging() []failure {
+	var all []failure
+	for _, it := range b.had(labs.EvidenceRecords) {
+		entries := recordsOf(it.Text)["bootkube"]
+		if len(entries) == 0 {
+			continue
+		}
+		e := entries[len(entries)-1]
+		patience, ok := hangs[e.Stage]
+		if e.Phase != record.StageStart || !ok || e.Time().IsZero() || it.At.Sub(e.Time()) < patience {
+			continue
+		}
+		f := failure{service: "bootkube", stage: e.Stage, message: "it has not ended", from: it}
+		if b.diagnosis.Plan != nil {
+			for _, s := range b.diagnosis.Plan.Stages {
+				if s.RecordName() == e.Stage {
+					f.script = s.ID
+				}
+			}
+		}
+		for _, j := range b.had("bootkube-journal") {
+			f.from = j
+			f.lines = lastOf(textLines(string(j.Text)), e.Time())
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// lately is how far back a stage that waits is listened to: what it says at first,
+// before anything could have started, is no failure.
+const lately = 10 * time.Minute
+
+// lastOf are the last lines of a journal, from a moment on at most.
+func lastOf(lines []string, from time.Time) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	if end := timeOf(lines[len(lines)-1]); end.Add(-lately).After(from) {
+		from = end.Add(-lately)
+	}
+	var out []string
+	for _, line := range lines {
+		if at := timeOf(line); !at.IsZero() && !at.Before(from) {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // betweenStages is the failed end of a service that no stage explains, if none
@@ -294,17 +369,35 @@ func (b *bench) says(p *labs.Proof) (state, []Exhibit, error) {
 		result = not
 	}
 	var shown []Exhibit
-	for i := range b.failed {
-		f := &b.failed[i]
+	tries := b.failed
+	if p.Unit != "" {
+		tries = nil
+		if f := b.units[p.Unit]; f != nil {
+			tries, result = []failure{*f}, not
+		}
+	}
+	for i := range tries {
+		f := &tries[i]
 		if p.Stage != "" && f.stage != p.Stage {
 			continue
 		}
-		if lines := matching(re, strings.Join(f.lines, "\n")); len(lines) > 0 {
+		if lines := saying(re, f.lines); len(lines) > 0 {
 			result = holds
 			shown = append(shown, exhibit(f.from, lines))
 		}
 	}
 	return result, shown, nil
+}
+
+// saying are the lines that match, a pull's by what it says of mirrors.
+func saying(re *regexp.Regexp, lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		if re.MatchString(ofMirrors(line)) {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // failedTries is the end of what each failed try printed.

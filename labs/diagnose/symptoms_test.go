@@ -36,7 +36,7 @@ func eachProof(each func(of string, p *labs.Proof)) {
 		}
 		for i := range layer.Symptoms {
 			s := &layer.Symptoms[i]
-			for _, list := range [][]labs.Proof{s.Proof, s.Unless} {
+			for _, list := range [][]labs.Proof{s.Proof, s.Or, s.Unless} {
 				for j := range list {
 					each("symptom "+s.ID, &list[j])
 				}
@@ -99,7 +99,7 @@ func TestACauseIsFoundOnTheWholeWayUp(t *testing.T) {
 				if r.Cause != nil && r.Cause.ID == id {
 					return
 				}
-				for _, w := range r.Warnings {
+				for _, w := range append(r.Warnings, r.Harmless...) {
 					if w.ID == id {
 						return
 					}

@@ -30,6 +30,7 @@ type Bundle struct {
 	root *os.Root
 	temp string // the directory that it was unpacked to; empty for a directory
 	fsys fs.FS
+	time time.Time // when it was collected, once it is known
 }
 
 // limits of what an archive may make of this machine.
@@ -158,13 +159,22 @@ func isBundle(fsys fs.FS) bool {
 
 var bundleTime = regexp.MustCompile(`log-bundle-([0-9]{14})`)
 
-// Time is when it was collected: from the index, else from the name that the
-// installer gives its bundles (log-bundle-YYYYMMDDhhmmss, the local time of the
-// workstation, taken as this machine's), else that of the newest file in it.
+// Time is when it was collected: from the index; else that of the newest file in
+// it, if the name agrees (log-bundle-YYYYMMDDhhmmss is the local time of a
+// workstation whose zone nobody knows); else from the name, taken as this
+// machine's time.
 func (b *Bundle) Time() time.Time {
 	if b.Index != nil {
 		return b.Index.Ended
 	}
+	if b.time.IsZero() {
+		b.time = b.collected()
+	}
+	return b.time
+}
+
+func (b *Bundle) collected() time.Time {
+	last := newest(b.fsys)
 	names := []string{filepath.Base(b.Path)}
 	if entries, err := fs.ReadDir(rooted{b.ctx, b.root}, "."); err == nil {
 		for _, e := range entries {
@@ -174,12 +184,19 @@ func (b *Bundle) Time() time.Time {
 	for _, name := range names {
 		if m := bundleTime.FindStringSubmatch(name); m != nil {
 			if t, err := time.ParseInLocation("20060102150405", m[1], time.Local); err == nil {
+				if d := last.Sub(t); d.Abs() < anyZone {
+					return last
+				}
 				return t.UTC()
 			}
 		}
 	}
-	return newest(b.fsys)
+	return last
 }
+
+// anyZone is how far two local times may be apart, and the hour that gathering may
+// take.
+const anyZone = 27 * time.Hour
 
 func newest(fsys fs.FS) time.Time {
 	var last time.Time

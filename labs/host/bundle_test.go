@@ -329,7 +329,7 @@ func TestTheInstallersBundleIsFound(t *testing.T) {
 	}
 	want := []said{
 		{"bootkube-journal", "", "one\n", ""},
-		{"node-image", "", "Fri 2026-01-02 03:04:05 UTC bootstrap node-image-pull.service[77]: Pulling\nFri 2026-01-02 03:04:06 UTC bootstrap node-image-pull.service[77]: Pulled\n", ""},
+		{"node-image", "", "2026-01-02T03:04:05+0000 bootstrap node-image-pull.service[77]: Pulling\n2026-01-02T03:04:06+0000 bootstrap node-image-pull.service[77]: Pulled\n", ""},
 		{"etcd-log", "", "==> bootstrap/containers/etcd-0123456789abcdef.log\netcd 1\n==> bootstrap/containers/etcd-abcdef0123456789.log\netcd 2\n", ""},
 		{"nodes", "", "", "resources/nodes.json is empty: there was no answer"},
 		{"bootstrap-configmap", "", "{\"items\":[]}\n", ""},

@@ -139,7 +139,7 @@ func (r *bundleReading) read(f *Found, node, folder string) {
 		return
 	}
 	file := path.Join(folder, e.File)
-	if text, cut, err := readTail(r.b.fsys, file, e.Limit<<10); err == nil {
+	if text, cut, err := r.lines(file, "", "", e); err == nil {
 		f.Had, f.Text, f.Cut = true, text, cut
 	} else {
 		r.elsewhere(f, folder)
@@ -147,6 +147,9 @@ func (r *bundleReading) read(f *Found, node, folder string) {
 	// The installer keeps what oc printed, and not that it failed.
 	if f.Had && e.Form == labs.JSONForm && len(bytes.TrimSpace(f.Text)) == 0 {
 		f.Had, f.Problem = false, file+" is empty: there was no answer"
+	}
+	if f.Had && e.Form == labs.TextForm && r.b.Index == nil {
+		f.Text = fullTimes(f.Text, r.at)
 	}
 	if !f.Had && f.Problem == "" {
 		f.Problem = "the bundle has no " + file
@@ -171,18 +174,34 @@ func (r *bundleReading) indexed(f *Found, entry *Entry) {
 }
 
 // elsewhere puts together what stands in other places. A pattern may end in
-// #UNIT: of a whole journal (journalctl -o with-unit), that unit's lines.
+// #UNIT: of a whole journal (journalctl -o with-unit), that unit's lines; in
+// #names: the names of the files; in #inspect: the list of the containers.
 func (r *bundleReading) elsewhere(f *Found, folder string) {
-	j := &joint{form: f.Evidence.Form, all: tail{limit: f.Evidence.Limit << 10}}
-	for _, also := range f.Evidence.Also {
+	e := f.Evidence
+	j := &joint{form: e.Form, named: e.Named, all: tail{limit: e.Limit << 10}}
+	for _, also := range e.Also {
 		pattern, unit, _ := strings.Cut(also, "#")
-		for _, name := range match(r.b.fsys, path.Join(folder, pattern)) {
-			text, cut, err := r.lines(name, pattern, unit, f.Evidence.Limit<<10)
+		names := match(r.b.fsys, path.Join(folder, pattern))
+		switch {
+		case unit == "names" && len(names) > 0:
+			j.add(part{text: baseNames(names)})
+			continue
+		case unit == "inspect":
+			if text := r.b.containerList(names); text != nil {
+				j.add(part{text: text})
+			}
+			continue
+		case e.First && j.parts > 0:
+			continue
+		}
+		r.b.byAge(names)
+		for _, name := range names {
+			text, cut, err := r.lines(name, pattern, unit, e)
 			switch {
 			case err != nil:
 				f.Problem = err.Error()
 			case unit == "" || len(text) > 0:
-				j.add(part{name, text, cut})
+				j.add(part{r.b.headOf(name), text, cut})
 			}
 		}
 	}
@@ -196,6 +215,7 @@ func (r *bundleReading) elsewhere(f *Found, folder string) {
 // more than one waits, as long as it is alone.
 type joint struct {
 	form  string
+	named bool // one that is alone has its name before it too
 	all   tail
 	first part
 	parts int
@@ -220,10 +240,19 @@ func (j *joint) write(p part, alone bool) {
 
 func (j *joint) bytes() (text []byte, cut bool) {
 	if j.parts == 1 {
-		j.write(j.first, true)
+		j.write(j.first, !j.named && !strings.Contains(j.first.name, " attempt "))
 	}
 	text = j.all.bytes()
 	return text, j.all.cut
+}
+
+// baseNames are the names of files without their folders, one a line.
+func baseNames(files []string) []byte {
+	var out bytes.Buffer
+	for _, file := range files {
+		fmt.Fprintln(&out, path.Base(file))
+	}
+	return out.Bytes()
 }
 
 // part is one file of several.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"bootlab/labs"
@@ -19,9 +20,9 @@ const (
 	mostUnpacked = 4 << 30
 )
 
-// unitLines are the last lines of several units, out of one journal.
+// unitLines are the lines of several units that are kept, out of one journal.
 type unitLines struct {
-	units map[string]*tail
+	units map[string]*digest
 	err   error
 }
 
@@ -44,48 +45,67 @@ func unitsOf(all []*labs.Evidence) map[string]map[string]int {
 	return wanted
 }
 
-// lines is readTail for files that may be packed, or hold the lines of other
-// units too. A journal is read once, for all units that are wanted of it.
-func (r *bundleReading) lines(name, pattern, unit string, limit int) (text []byte, cut bool, err error) {
+// lines reads files that may be packed, or hold the lines of other units too: a
+// text whole, of other forms the last bytes. A journal is read once, for all units
+// that are wanted of it.
+func (r *bundleReading) lines(name, pattern, unit string, e *labs.Evidence) (text []byte, cut bool, err error) {
+	limit := e.Limit << 10
 	if unit == "" && !strings.HasSuffix(name, ".gz") {
-		return readTail(r.b.fsys, name, limit)
+		if e.Form != labs.TextForm {
+			return readTail(r.b.fsys, name, limit)
+		}
+		return r.wholeLog(name, limit)
 	}
 	if unit == "" {
-		last := &tail{limit: limit}
-		err := r.stream(name, func(in io.Reader) error { _, err := io.Copy(last, in); return err })
-		return last.end(limit, err)
+		all := newDigest(limit)
+		err := r.stream(name, func(in io.Reader) error { _, err := io.Copy(all, in); return err })
+		return all.end(err)
 	}
 	j := r.journals[name+"#"+pattern]
 	if j == nil {
 		j = r.journal(name, r.units[pattern])
 		r.journals[name+"#"+pattern] = j
 	}
-	return j.units[unit].end(limit, j.err)
+	return j.units[unit].end(j.err)
+}
+
+// wholeLog reads a text in one pass.
+func (r *bundleReading) wholeLog(name string, limit int) (text []byte, cut bool, err error) {
+	f, err := r.b.fsys.Open(name)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if info.IsDir() {
+		return nil, false, &fs.PathError{Op: "read", Path: name, Err: errors.New("it is no file")}
+	}
+	return readLog(f, info.Size(), limit)
 }
 
 func (r *bundleReading) journal(name string, wanted map[string]int) *unitLines {
-	j := &unitLines{units: map[string]*tail{}}
+	j := &unitLines{units: map[string]*digest{}}
 	for unit, limit := range wanted {
-		j.units[unit] = &tail{limit: limit}
+		j.units[unit] = newDigest(limit)
 	}
 	j.err = r.stream(name, func(in io.Reader) error { return linesOf(j.units, in) })
-	for _, t := range j.units {
-		r.left -= int64(len(t.kept))
+	for _, d := range j.units {
+		r.left -= int64(len(d.tail.kept))
 	}
 	return j
 }
 
-// end is the last bytes of a tail, at most limit. A torn end of the file is no
-// reason to throw away what came before it.
-func (t *tail) end(limit int, err error) (text []byte, cut bool, _ error) {
-	text = t.bytes()
+// end is what is kept. A torn end of the file is no reason to throw away what came
+// before it.
+func (d *digest) end(err error) (text []byte, cut bool, _ error) {
+	text, cut = d.bytes()
 	if err != nil && (len(text) == 0 || errors.Is(err, errTooMuch)) {
 		return nil, false, err
 	}
-	if over := len(text) - limit; over > 0 {
-		return text[over:], true, nil
-	}
-	return text, t.cut, nil
+	return text, cut, nil
 }
 
 // errTooMuch: what was read so far is the beginning, and the end is wanted.
@@ -131,10 +151,10 @@ func (u *unzipped) Read(p []byte) (int, error) {
 
 // linesOf copies the lines of units: they have " UNIT[PID]: " behind time and
 // host. Of a line longer than the buffer the beginning tells whose it is.
-func linesOf(units map[string]*tail, r io.Reader) error {
+func linesOf(units map[string]*digest, r io.Reader) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	begins := true
-	var of *tail
+	var of *digest
 	for {
 		part, err := lines.ReadSlice('\n')
 		if begins {

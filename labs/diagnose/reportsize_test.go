@@ -1,0 +1,106 @@
+package diagnose
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// benign is what journals of a real size are full of: retries, and errors that end
+// by themselves.
+var benign = []string{
+	`kubelet.sh[2251]: I0102 05:%02d:41.611757    2251 kubelet_node_status.go:736] "Recording event message for node" node="bootstrap" event="NodeHasSufficientMemory"`,
+	`kubelet.sh[2251]: E0102 05:%02d:41.113121    2251 kubelet.go:2190] node "bootstrap" not found`,
+	`podman[%d]: 2026-01-02 05:00:48.43 +0000 UTC m=+0.09 container exec 04e72c735752 (image=quay.io/okd/scos-content@sha256:04e7, name=etcdctl)`,
+	`bootkube.sh[1843]: [#%d] failed to create some manifests:`,
+	`bootkube.sh[1843]: "99_openshift-machineconfig_99-worker-ssh.yaml": unable to get REST mapping for "99-%d.yaml": no matches for kind "MachineConfig" in version "machineconfiguration.openshift.io/v1"`,
+	`audit[1]: SERVICE_START pid=%d uid=0 auid=4294967295 ses=4294967295 msg='unit=kubelet comm="systemd" exe="/usr/lib/systemd/systemd" res=success'`,
+}
+
+// inflate puts benign lines between those of the journals of a bundle, so that each
+// has about so many bytes. They have the times of the lines before them.
+func inflate(t testing.TB, dir string, size int) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "bootstrap/journals/*.log"))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		if len(lines) < 3 { // -- No entries --
+			continue
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		each, n := size/len(lines), 0
+		for _, line := range lines {
+			out.Write(line)
+			if len(line) < 27 || line[3] != ' ' {
+				continue
+			}
+			head := string(line[:15]) + " bootstrap "
+			for end := out.Len() + each; out.Len() < end; n++ {
+				fmt.Fprintf(&out, head+benign[n%len(benign)]+"\n", n%60)
+			}
+		}
+		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The verdict is the same when journals have the size of real ones. The sample is
+// small and the journals have a few MB; BOOTLAB_REAL_SIZE=20 takes all reports, and
+// that many MB.
+func TestVerdictsHoldAtRealSize(t *testing.T) {
+	size, step := 2<<20, 16
+	if mb := os.Getenv("BOOTLAB_REAL_SIZE"); mb != "" {
+		fmt.Sscan(mb, &size)
+		size, step = size<<20, 1
+	}
+	for i, r := range reports(t) {
+		if i%step != 0 {
+			continue
+		}
+		t.Run(r.Name, func(t *testing.T) {
+			dir := r.write(t, t.TempDir(), nil)
+			inflate(t, dir, size)
+			if outcome, verdict := r.outcome(judged(t, dir)); outcome != right {
+				t.Errorf("%s: %s, want %v", outcome, verdict, r.Want)
+			}
+		})
+	}
+}
+
+// BenchmarkBundle judges a bundle of 100 MB, beside which stands what reading its
+// files alone takes.
+func BenchmarkBundle(b *testing.B) {
+	t := &testing.T{}
+	r := reports(b)[3]
+	dir := r.write(t, b.TempDir(), nil)
+	inflate(b, dir, 25<<20)
+	b.Run("read", func(b *testing.B) {
+		for range b.N {
+			filepath.Walk(dir, func(file string, info os.FileInfo, err error) error {
+				if err == nil && info.Mode().IsRegular() {
+					os.ReadFile(file)
+				}
+				return nil
+			})
+		}
+	})
+	b.Run("judge", func(b *testing.B) {
+		for range b.N {
+			judged(b, dir)
+		}
+	})
+}
