@@ -57,6 +57,10 @@ func labValues(p *labs.Plan) []labValue {
 		{"CONTROL_PLANE_REPLICAS", strconv.Itoa(*lab.ControlPlane.Replicas)},
 		{"COMPUTE_REPLICAS", strconv.Itoa(*lab.Compute[0].Replicas)},
 		{"TOPOLOGY", lab.Topology},
+		{"CONTROL_PLANE_TOPOLOGY", controlPlaneTopology(lab)},
+		{"INFRASTRUCTURE_TOPOLOGY", infrastructureTopology(lab)},
+		{"INGRESS_PLACEMENT", ingressPlacement(lab)},
+		{"MASTERS_SCHEDULABLE", strconv.FormatBool(*lab.Compute[0].Replicas == 0)},
 		{"GATEWAY", lab.Machines.Gateway},
 		{"BOOTSTRAP", machineLines(lab.Machines.Bootstrap)},
 		{"MASTERS", machineLines(lab.Machines.Masters...)},
@@ -192,6 +196,33 @@ func imageOverrides(images map[string]string) string {
 	}
 	sort.Strings(lines)
 	return strings.Join(lines, "\n")
+}
+
+// controlPlaneTopology is what the installer concludes from the number of masters
+// (openshift/installer pkg/asset/manifests/topologies.go).
+func controlPlaneTopology(lab *labs.Lab) string { return topologyOf(*lab.ControlPlane.Replicas) }
+
+// infrastructureTopology is the same for workers; without any, the masters are them.
+func infrastructureTopology(lab *labs.Lab) string {
+	if workers := *lab.Compute[0].Replicas; workers > 0 {
+		return topologyOf(workers)
+	}
+	return controlPlaneTopology(lab)
+}
+
+func topologyOf(machines int) string {
+	if machines > 1 {
+		return "HighlyAvailable"
+	}
+	return "SingleReplica"
+}
+
+// ingressPlacement is where the installer places the routers.
+func ingressPlacement(lab *labs.Lab) string {
+	if *lab.ControlPlane.Replicas > 1 {
+		return "Workers"
+	}
+	return "ControlPlane"
 }
 
 // machineLines writes machines as lines of name and address.

@@ -273,7 +273,7 @@ func TestWhatTheInstallerDoesWronglyIsSeen(t *testing.T) {
 			t.Parallel()
 			l := ignitionLab(t, release, Options{})
 			l.installer(t, fault)
-			l.Run(t, "make-ignition.sh").Want(t, 3, "checks fail")
+			l.Run(t, "make-ignition.sh").Want(t, 3, "a check failed")
 			points, _ := verified(t, l, ignitionStage(t))
 			if got := Failed(points); !slices.Equal(got, failing) {
 				t.Errorf("failed are %v", got)
@@ -287,7 +287,7 @@ func TestWhatTheInstallerDoesWronglyIsSeen(t *testing.T) {
 		l.Run(t, "make-ignition.sh").Want(t, 3, "ends first, in")
 		l.installer(t, "")
 		// The keys may be those of a running cluster: nothing goes without a word.
-		l.Run(t, "make-ignition.sh").Want(t, 1, "the certificates of install/ have run out", "all is well if a cluster runs")
+		l.Run(t, "make-ignition.sh").Want(t, 1, "the certificates of install/ have expired", "Nothing is wrong if a cluster runs")
 		l.Must(t, "make-ignition.sh", "--force")
 		allGood(t, l, ignitionStage(t))
 	})
@@ -302,7 +302,7 @@ func TestTheInstallersRefusalIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edited := strings.Replace(string(text), "readonly SERVICE_NETWORK='172.30.0.0/16'", "readonly SERVICE_NETWORK='172.30.0.1/16'", 1)
+	edited := strings.Replace(string(text), "SERVICE_NETWORK='172.30.0.0/16'", "SERVICE_NETWORK='172.30.0.1/16'", 1)
 	if edited == string(text) {
 		t.Fatal("nothing to edit")
 	}
@@ -314,7 +314,7 @@ func TestTheInstallersRefusalIsTold(t *testing.T) {
 	if err := os.WriteFile(file, []byte(edited), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l.Run(t, "make-ignition.sh").Want(t, 3, "unknown field", "checks fail")
+	l.Run(t, "make-ignition.sh").Want(t, 3, "unknown field", "a check failed")
 }
 
 func TestMakingIgnitionNeedsItsInputs(t *testing.T) {
@@ -334,7 +334,7 @@ func TestMakingIgnitionNeedsItsInputs(t *testing.T) {
 	}
 	l := ignitionLab(t, release, Options{})
 	before := l.Snapshot(t)
-	l.Run(t, "make-ignition.sh", "--help").Want(t, 0, append(modes, "Usage: make-ignition.sh [MODE]")...)
+	l.Run(t, "make-ignition.sh", "--help").Want(t, 0, append(modes, "Usage: make-ignition.sh [OPTION]")...)
 	if said := words(l.Run(t, "make-ignition.sh", "--explain").Out); !strings.Contains(said, words(ignitionStage(t).Why)) {
 		t.Errorf("--explain says %s", said)
 	}
