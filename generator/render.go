@@ -132,8 +132,15 @@ func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error)
 		}
 		r.sources[strings.TrimSuffix(base, ".sh.tmpl")] = string(text)
 	}
-	for _, name := range append(slices.Clone(stageLibraries), "registries") {
+	for _, name := range stageLibraries {
 		text, err := fs.ReadFile(templates, "scripts/lib/"+name+".sh.tmpl")
+		if err != nil {
+			return nil, err
+		}
+		r.sources["lib/"+name] = string(text)
+	}
+	for _, name := range placeLibraries {
+		text, err := fs.ReadFile(templates, "scripts/lib/"+name+".tmpl")
 		if err != nil {
 			return nil, err
 		}
