@@ -187,7 +187,7 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 	if place == labs.Workstation {
 		return nil // the local run's libraries stand beside them
 	}
-	text, err := r.chain(place, all)
+	text, err := r.chain(place, straight)
 	if err != nil {
 		return fmt.Errorf("%s: %w", chainScript, err)
 	}
