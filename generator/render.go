@@ -132,8 +132,15 @@ func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error)
 		}
 		r.sources[strings.TrimSuffix(base, ".sh.tmpl")] = string(text)
 	}
-	for _, name := range append(slices.Clone(stageLibraries), "registries") {
+	for _, name := range stageLibraries {
 		text, err := fs.ReadFile(templates, "scripts/lib/"+name+".sh.tmpl")
+		if err != nil {
+			return nil, err
+		}
+		r.sources["lib/"+name] = string(text)
+	}
+	for _, name := range placeLibraries {
+		text, err := fs.ReadFile(templates, "scripts/lib/"+name+".tmpl")
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +187,7 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 	if place == labs.Workstation {
 		return nil // the local run's libraries stand beside them
 	}
-	text, err := r.chain(place, all)
+	text, err := r.chain(place, straight)
 	if err != nil {
 		return fmt.Errorf("%s: %w", chainScript, err)
 	}

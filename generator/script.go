@@ -100,9 +100,11 @@ func (d *scriptData) OperatorImage() string {
 }
 
 // PodmanBase are the options of every podman run of bootkube.sh.
-func (d *scriptData) PodmanBase() string {
+func (d *scriptData) PodmanBase() string { return podmanBase(d.plan) }
+
+func podmanBase(p *labs.Plan) string {
 	var options []string
-	for _, o := range d.plan.Bootkube.Podman {
+	for _, o := range p.Bootkube.Podman {
 		options = append(options, o.Option)
 	}
 	return strings.Join(options, " ")

@@ -16,6 +16,10 @@ import (
 // in the order in which a reader meets them.
 var stageLibraries = []string{"stage", "host", "record", "checks"}
 
+// placeLibraries are the files in lib/ that differ between the places: how podman
+// reaches the registries, and programs that ask the cluster.
+var placeLibraries = []string{"registries.sh", "csr.sh", "csr.jq", "machines.sh", "etcdctl.sh"}
+
 // isStageScript says whether a template is one of a script that is read from top
 // to bottom; it then defines its steps.
 func isStageScript(source string) bool { return strings.Contains(source, `{{define "steps"}}`) }
@@ -239,25 +243,24 @@ func scriptSettings(place labs.Place) map[string]bool {
 	return out
 }
 
-// registriesData is what the template of lib/registries.sh sees; the words are
-// quoted for the shell.
-type registriesData struct {
+// placeData is what the templates of placeLibraries see; the words are quoted for
+// the shell.
+type placeData struct {
 	*labs.Plan
 	Place                            labs.Place
 	PullSecret, Mirrors, TrustBundle string
 }
 
-// registries renders the one file by which the podman of every script reaches
-// the registries of the lab.
-func (r *renderer) registries(place labs.Place, dir string) error {
-	t, err := template.New("registries").Funcs(functions()).Parse(r.sources["lib/registries"])
-	if err != nil {
-		return err
-	}
-	d := &registriesData{Plan: r.plan, Place: place}
+// PodmanBase are the options of every podman run of bootkube.sh.
+func (d *placeData) PodmanBase() string { return podmanBase(d.Plan) }
+
+// placeFiles renders the libraries that differ between the places.
+func (r *renderer) placeFiles(place labs.Place, dir string) error {
+	d := &placeData{Plan: r.plan, Place: place}
 	if r.plan.Lab.PullSecret != "" {
 		d.PullSecret = fileOfLab(r.plan.Lab.PullSecret, r.opts.LabDir)
 	}
+	var err error
 	if mirrors := registriesConf(r.plan.Lab.Mirrors()); mirrors != "" {
 		if d.Mirrors, err = shquote(mirrors); err != nil {
 			return err
@@ -266,11 +269,20 @@ func (r *renderer) registries(place labs.Place, dir string) error {
 	if r.plan.Lab.AdditionalTrustBundle != "" {
 		d.TrustBundle = fileOfLab(r.plan.Lab.AdditionalTrustBundle, r.opts.LabDir)
 	}
-	var b strings.Builder
-	if err := t.Execute(&b, d); err != nil {
-		return err
+	for _, name := range placeLibraries {
+		t, err := r.parts.Clone()
+		if err != nil {
+			return err
+		}
+		if _, err := t.New(name).Parse(r.sources["lib/"+name]); err != nil {
+			return err
+		}
+		text, err := execute(t, name, d)
+		if err != nil {
+			return err
+		}
+		r.add(dir+"/lib/"+name, 0o644, strings.TrimRight(text, "\n")+"\n")
 	}
-	r.add(dir+"/lib/registries.sh", 0o644, strings.TrimRight(b.String(), "\n")+"\n")
 	return nil
 }
 
@@ -283,5 +295,5 @@ func (r *renderer) libFiles(place labs.Place, dir string) error {
 		}
 		r.add(dir+"/lib/"+name+".sh", 0o644, text)
 	}
-	return r.registries(place, dir)
+	return r.placeFiles(place, dir)
 }
