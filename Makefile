@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 # with it.
 
 .DEFAULT_GOAL := help
-.PHONY: help build compile generate test test-podman test-guests lint golden check bench clean
+.PHONY: help build compile generate test test-podman test-guests lint golden reading check bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,9 @@ compile: ## compile everything, with cgo and libvirt and without
 
 golden: ## accept what is generated now as right: read the difference with git diff
 	go test ./generator ./vms -update
+
+reading: ## print how many lines a person reads to understand each script
+	@go test ./generator -run='^TestReadingTable$$' -reading -count=1 | grep -v '^\(ok\|PASS\)'
 
 check: lint compile test test-guests test-podman ## all of these, as ./setup test does
 
