@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 # with it.
 
 .DEFAULT_GOAL := help
-.PHONY: help build compile generate test test-podman test-guests lint golden check test-all outdated bench clean
+.PHONY: help build compile generate test test-podman test-guests lint golden reading check test-all outdated bench clean
 
 # The module of a package, and of a list of modules those that are behind. Some
 # proxies have a module without the list of its versions.
@@ -53,6 +53,10 @@ compile: ## compile everything, with cgo and libvirt and without
 
 golden: ## accept what is generated now as right: read the difference with git diff
 	go test ./generator ./vms -update
+
+reading: ## print how many lines a person reads to understand each script
+	@go test ./generator -run='^TestReadingTable$$' -reading -count=1 | grep -v '^\(ok\|PASS\)'
+
 
 # The guests are a part of their own: in emulation two of them need both
 # processors, or they miss the limits that systemd sets in them.

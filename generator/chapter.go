@@ -135,10 +135,9 @@ func (r *renderer) chapters(templates fs.FS) error {
 // titles are those of all pages, by id.
 func (r *renderer) titles() map[string]string {
 	out := map[string]string{}
-	for _, name := range libraries {
-		out[name] = name + ".sh"
+	for _, file := range sharedFiles() {
+		out[sharedID(file)] = file
 	}
-	out[chainScript] = chainScript + ".sh"
 	for _, d := range r.paged {
 		out[d.ID] = d.Title
 	}

@@ -147,8 +147,8 @@ func TestAChapterCanNameOnlyWhatThereIs(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	got, err := chapterOf(t, "timeline", `{{.Link "pki"}} {{.Link "stage-lib"}} {{.Link "render-node-tuning-bootcmd"}}`)
-	if err != nil || !strings.Contains(got, "[Certificates and the 24-hour clock](pki.md) [stage-lib](stage-lib.md) `render-node-tuning-bootcmd`") {
+	got, err := chapterOf(t, "timeline", `{{.Link "pki"}} {{.Link "lib-stage"}} {{.Link "render-node-tuning-bootcmd"}}`)
+	if err != nil || !strings.Contains(got, "[Certificates and the 24-hour clock](pki.md) [lib-stage](lib-stage.md) `render-node-tuning-bootcmd`") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := chapterOf(t, "completion", `a{{.Misconception "two-nodes-before"}}b`); err != nil || !strings.Contains(got, "\nab\n") {

@@ -53,7 +53,7 @@ func declarationWords(c *labs.Check) ([]string, error) {
 	switch d := decl.(type) {
 	case *labs.PresentCheck:
 		functions := map[string]string{
-			"present": "present", "absent": "absent", "images": "images", "keyPair": "key_pair", "agree": "agree",
+			"present": "present", "absent": "absent", "images": "images", "keyPair": "key_pair", "objects": "objects",
 		}
 		return append([]string{functions[name]}, shpaths(d.Paths)...), nil
 	case *labs.PayloadCheck:

@@ -76,8 +76,21 @@ func eachFile(paths []string, command string) string {
 	if len(paths) == 1 && plainWord.MatchString(paths[0]) {
 		return strings.ReplaceAll(command, "%s", shpath(paths[0]))
 	}
-	return breakWords("", append([]string{"for", "file", "in"}, shpaths(paths)...)) + "; do\n  " +
-		strings.ReplaceAll(command, "%s", `"${file}"`) + " || { echo \"${file}\" && exit 1; }\ndone"
+	command = strings.ReplaceAll(command, "%s", `"${file}"`) + " ||"
+	failed := `{ echo "${file}" && exit 1; }`
+	if len(command)+len(failed) < codeWidth-3 {
+		command += " " + failed
+	} else {
+		command += "\n    " + failed
+	}
+	return forFiles(paths) + "\n  " + command + "\ndone"
+}
+
+// forFiles is the first line of a loop over files.
+func forFiles(paths []string) string {
+	files := shpaths(paths)
+	files[len(files)-1] += "; do"
+	return breakWords("", append([]string{"for file in"}, files...))
 }
 
 func presentText(name string, paths []string) (string, error) {
@@ -91,6 +104,8 @@ func presentText(name string, paths []string) (string, error) {
 			" |\n  awk '!/[a-z]/ { print \"empty: \" $0; bad = 1 } END { exit bad || NR == 0 }'", nil
 	case "keyPair":
 		return keyPairText(paths), nil
+	case "objects":
+		return objectsText(paths), nil
 	}
 	return "", fmt.Errorf("no command for a %s declaration", name)
 }
@@ -123,6 +138,17 @@ func freshText(d *labs.FreshCheck) string {
 	verify := `-partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"`
 	return strings.Replace(files, "( ", "(", 1) + ")\nopenssl verify " + verify +
 		"\nopenssl verify -attime $((EPOCHSECONDS + " + strconv.Itoa(d.Minutes*60) + ")) \\\n  " + verify
+}
+
+// objectsText wants a top-level kind and apiVersion in each file.
+func objectsText(paths []string) string {
+	return forFiles(paths) + `
+  if [[ $(head -c 1 "${file}") == '{' ]]; then
+    jq --exit-status '.kind and .apiVersion' "${file}" > /dev/null
+  else
+    grep '^"\?kind"\?:' "${file}" > /dev/null && grep '^"\?apiVersion"\?:' "${file}" > /dev/null
+  fi || { echo "${file} is not an object" && exit 1; }
+done`
 }
 
 // payloadText wants every image of the files in a list of the release.
@@ -208,5 +234,5 @@ func extensionText(extension string, paths, wanted []string) string {
 	if len(paths) == 1 && plainWord.MatchString(paths[0]) {
 		return strings.Replace(command, "%s", shpath(paths[0]), 1)
 	}
-	return "for file in " + words(paths) + "; do\n  " + strings.ReplaceAll(strings.Replace(command, "%s", `"${file}"`, 1), "\n", "\n  ") + "\ndone"
+	return forFiles(paths) + "\n  " + strings.ReplaceAll(strings.Replace(command, "%s", `"${file}"`, 1), "\n", "\n  ") + "\ndone"
 }

@@ -19,7 +19,7 @@ func Follows(p *labs.Plan, templates fs.FS) (func(stage *labs.Stage, field strin
 	}
 	used := map[string]map[string]bool{}
 	for name, source := range r.sources {
-		if strings.HasSuffix(name, "-lib") || name == chainScript {
+		if strings.HasSuffix(name, "-lib") || strings.HasPrefix(name, "lib/") || name == chainScript {
 			continue
 		}
 		t, err := r.parts.Clone()
@@ -29,8 +29,11 @@ func Follows(p *labs.Plan, templates fs.FS) (func(stage *labs.Stage, field strin
 		if _, err := t.New(name).Parse(source); err != nil {
 			return nil, err
 		}
-		u := &usage{set: t, fields: map[string]bool{}, seen: map[string]bool{"images": true}} // to pull an image is not to run it
+		// To pull an image is not to run it.
+		u := &usage{set: t, fields: map[string]bool{}, seen: map[string]bool{"images": true, "pull": true}}
 		u.template("body")
+		u.template("steps")
+		u.fields["Copies"] = u.fields["CopyLines"] || u.fields["CopyCommands"]
 		used[name] = u.fields
 	}
 	return func(stage *labs.Stage, field string) bool {

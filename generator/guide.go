@@ -12,20 +12,24 @@ import (
 // the page has said before.
 const headSegments = 2
 
-// libraryPage is the page of a file that the scripts source, or of the script
-// that runs them.
+// libraryPage is the page of a file that scripts source, or of the script that
+// runs them.
 type libraryPage struct {
-	Name     string
+	ID       string
+	File     string // below scripts/
 	Title    string
 	Segments []Segment
 	Library  bool
 }
 
+// HasValues says whether values of the lab stand in the file.
+func (p libraryPage) HasValues() bool { return p.File == "lib/registries.sh" }
+
 // indexData is what the first page and the README of the output see.
 type indexData struct {
 	*labs.Plan
 	Scripts   []*scriptData
-	Libraries []string
+	Libraries []libraryPage
 	Chain     string
 }
 
@@ -49,6 +53,7 @@ func (r *renderer) guide() error {
 		page := &pageData{scriptData: d, Misconceptions: labs.BuiltinGuide().MisconceptionsOf(d.ID, r.plan), pages: pages}
 		if d.Scripted() && d.Script == "" {
 			page.Segments = Segments(d.Body)[headSegments:]
+			page.Stepped = isStageScript(r.sources[d.ID])
 		}
 		if d.Run != nil {
 			page.Flags = d.Run.Flags
@@ -59,26 +64,42 @@ func (r *renderer) guide() error {
 			return err
 		}
 	}
-	r.libraryPages = []libraryPage{newLibraryPage(chainScript, r.chained, false)}
-	for _, name := range libraries {
-		text, err := r.library(name)
-		if err != nil {
-			return err
-		}
-		r.libraryPages = append(r.libraryPages, newLibraryPage(name, text, true))
-	}
-	for _, page := range r.libraryPages {
-		if err := r.page("library.md.tmpl", "guide/"+page.Name+".md", page); err != nil {
+	for _, page := range r.shared {
+		if err := r.page("library.md.tmpl", "guide/"+page.ID+".md", page); err != nil {
 			return err
 		}
 	}
-	return r.page("README.md.tmpl", "README.md", indexData{r.plan, r.paged, libraries, chainScript})
+	return r.page("README.md.tmpl", "README.md", indexData{r.plan, r.paged, r.shared[1:], chainScript})
 }
 
-// newLibraryPage leaves the first line of the script away, as it explains nothing.
-func newLibraryPage(name, text string, library bool) libraryPage {
+// share keeps a file that scripts share for the guide. Its first line explains
+// nothing.
+func (r *renderer) share(place labs.Place, file, text string) {
+	if place != labs.Local {
+		return
+	}
 	segments := Segments(text)[1:]
-	return libraryPage{name, firstLine(segments), segments, library}
+	r.shared = append(r.shared, libraryPage{sharedID(file), file, firstLine(segments), segments, file != chainScript+".sh"})
+}
+
+// sharedID is the name of the page of such a file.
+func sharedID(file string) string {
+	return strings.NewReplacer("/", "-", ".", "-").Replace(strings.TrimSuffix(file, ".sh"))
+}
+
+// sharedFiles are the files that scripts share, below scripts/.
+func sharedFiles() []string {
+	out := []string{chainScript + ".sh"}
+	for _, name := range stageLibraries {
+		out = append(out, "lib/"+name+".sh")
+	}
+	for _, name := range placeLibraries {
+		out = append(out, "lib/"+name)
+	}
+	for _, name := range libraries {
+		out = append(out, name+".sh")
+	}
+	return out
 }
 
 func (r *renderer) page(template, path string, data any) error {

@@ -16,6 +16,7 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 		"node/verify-api.sh":    {"CALL='verify-api.sh --resolve'", "CALL='verify-api.sh' "},
 		"node/render-mco.sh":    {"NEXT='verify-api.sh --resolve'"},
 		"scripts/render-mco.sh": {"NEXT='render-cco.sh'"},
+		"guide/lib-stage.md":    {"# lib/stage.sh: the protocol that every stage script follows", "It holds no value of a lab."},
 		"README.md":             {"[`verify-api.sh --resolve`](guide/resolve-api.md)", "[`verify-api.sh`](guide/verify-api.md)"},
 	} {
 		for _, text := range texts {
@@ -32,4 +33,53 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 	if strings.Contains(files["README.md"], "scripts/verify-api") {
 		t.Error("the README names a local run of verify-api")
 	}
+}
+
+// What is copied from the page of a stage is a step as it runs.
+func TestThePageOfAStageHoldsTheWholeScript(t *testing.T) {
+	files := map[string]string{}
+	for _, f := range render(t, "compact", "4.21").Files {
+		files[f.Path] = string(f.Data)
+	}
+	pages := 0
+	for name, page := range files {
+		id, isPage := strings.CutPrefix(name, "guide/")
+		script := files["scripts/"+strings.TrimSuffix(id, ".md")+".sh"]
+		_, body, _ := strings.Cut(script, "\n# Settings")
+		if !isPage || body == "" || id == chainScript+".md" {
+			continue
+		}
+		pages++
+		_, section, _ := strings.Cut(page, "\n## The script\n")
+		section, _, _ = strings.Cut(section, "\n## Verification\n")
+		var shown []string
+		for i, block := range strings.Split(section, "```") {
+			if i%2 == 1 {
+				shown = append(shown, bareLines(strings.TrimPrefix(block, "bash\n"))...)
+			}
+		}
+		var want []string
+		for _, line := range strings.Split(body, "\n")[1:] {
+			if !isMoved(script) || stepBegin.FindString(line) == "" && stepEnd.FindString(line) == "" {
+				want = append(want, line)
+			}
+		}
+		if got, want := strings.Join(shown, "\n"), strings.Join(bareLines(strings.Join(want, "\n")), "\n"); got != want {
+			t.Errorf("%s does not show its script: first at %q", name, firstDifference(want, got))
+		}
+	}
+	if pages < 20 {
+		t.Errorf("only %d pages have a script", pages)
+	}
+}
+
+// bareLines are the lines of code of a piece of script, without their indentation.
+func bareLines(text string) []string {
+	var out []string
+	for _, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, line)
+		}
+	}
+	return out
 }

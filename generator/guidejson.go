@@ -75,9 +75,9 @@ func (r *renderer) guideJSON() error {
 	for _, release := range labs.Builtin().Releases {
 		index.add(releasesGroup, r.releaseData(release).entry())
 	}
-	for _, l := range r.libraryPages {
-		index.add(referenceGroup, guidePage{ID: l.Name, Title: l.Title, File: "guide/" + l.Name + ".md", Kind: "library",
-			Script: "scripts/" + l.Name + ".sh", Summary: sentence(l.Title)})
+	for _, l := range r.shared {
+		index.add(referenceGroup, guidePage{ID: l.ID, Title: l.Title, File: "guide/" + l.ID + ".md", Kind: "library",
+			Script: "scripts/" + l.File, Summary: sentence(l.Title)})
 	}
 	for _, page := range r.fileEntries() {
 		index.add(referenceGroup, page)

@@ -85,9 +85,9 @@ func TestFollowsKnowsWhatTemplatesSayThemselves(t *testing.T) {
 		stage, field string
 		want         bool
 	}{
-		{"render-etcd", "FlagLines", true}, {"render-etcd", "CopyLines", true}, {"render-cvo", "RemoveFirst", true},
-		{"wait-for-etcd", "FlagLines", true}, {"wait-for-etcd", "OperatorImage", false}, {"copy-manifests", "CopyLines", true},
-		{"copy-manifests", "FlagLines", false}, {"make-pki", "CopyLines", false}, {"render-etcd", "Nonsense", false},
+		{"render-etcd", "FlagLines", true}, {"render-etcd", "Copies", true}, {"render-cvo", "RemoveFirst", true},
+		{"wait-for-etcd", "FlagLines", true}, {"wait-for-etcd", "OperatorImage", false}, {"copy-manifests", "Copies", true},
+		{"copy-manifests", "FlagLines", false}, {"make-pki", "Copies", false}, {"render-etcd", "Nonsense", false},
 	} {
 		if got := follows(plan.Stage(c.stage), c.field); got != c.want {
 			t.Errorf("%s, %s: %v", c.stage, c.field, got)

@@ -2,7 +2,6 @@ package generator
 
 import (
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ func (r *renderer) overlay(templates fs.FS) error {
 	dir := nodeDir() + "/"
 	var scripts []overlay.Script
 	for _, f := range r.out.Files {
-		if name, ok := strings.CutPrefix(f.Path, dir); ok && path.Ext(name) == ".sh" {
+		if name, ok := strings.CutPrefix(f.Path, dir); ok {
 			scripts = append(scripts, overlay.Script{Name: name, Mode: f.Mode, Data: f.Data})
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type pageData struct {
 	*scriptData
 	Segments       []Segment
+	Stepped        bool // the script has numbered steps
 	Flags          []labs.Flag
 	Misconceptions []labs.Misconception
 	pages          map[string]bool // ids of the stages that have a page

@@ -17,6 +17,28 @@ func shquote(s string) (string, error) {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", nil
 }
 
+// shsetting is the right-hand side of a setting. The libraries read a script line
+// by line, so no line of a value may stand alone: each becomes an assignment.
+func shsetting(name, value string) (string, error) {
+	quoted, err := shquote(value)
+	if err != nil || !strings.Contains(quoted, "\n") {
+		return quoted, err
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(value, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = oneLine(line)
+	}
+	return strings.Join(lines, "\n"+name+"+="), nil
+}
+
+// oneLine is a shell word on one line, whatever it holds but NUL bytes.
+func oneLine(s string) string {
+	if !strings.Contains(s, "\n") {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return "$'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(s) + "'"
+}
+
 var (
 	plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
 	plainGlob = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+*?-]+$`)

@@ -9,11 +9,11 @@ import (
 
 // registrySettings are the values by which podman reaches the registries of a
 // lab, and the same for the cluster. A lab without such keys has none of them.
-func registrySettings(lab *labs.Lab, place labs.Place, labDir string) ([]setting, error) {
+func registrySettings(lab *labs.Lab, place labs.Place, labDir string, quote quoting) ([]setting, error) {
 	var list []setting
 	var firstErr error
 	add := func(name, value string) {
-		quoted, err := shquote(value)
+		quoted, err := quote(name, value)
 		if err != nil && firstErr == nil {
 			firstErr = err
 		}

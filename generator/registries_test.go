@@ -70,9 +70,16 @@ func TestALabWithoutProxyMirrorsAndCAHasNothingOfThem(t *testing.T) {
 
 func TestEveryScriptThatCallsPodmanReachesTheRegistries(t *testing.T) {
 	calls := regexp.MustCompile(`(?m)^ *(pull_image|run podman (run|create|pull)|run_to \S+ podman)\b`)
+	direct := regexp.MustCompile(`(?m)^ *(timeout [0-9]+ )?podman (run|create|pull)\b`)
 	found := 0
 	for name, f := range renderKeys(t, registryKeys) {
 		text := string(f.Data)
+		if path.Ext(name) == ".sh" && isMoved(text) && direct.MatchString(text) {
+			found++
+			if look, step := strings.Index(text, `source "${SCRIPTS}/lib/registries.sh"`), strings.Index(text, "\nif step 1 "); look < 0 || look > step {
+				t.Errorf("%s does not source lib/registries.sh before its steps", name)
+			}
+		}
 		if !strings.HasSuffix(name, ".sh") || strings.HasSuffix(name, "-lib.sh") || !calls.MatchString(text) {
 			continue
 		}
@@ -87,8 +94,24 @@ func TestEveryScriptThatCallsPodmanReachesTheRegistries(t *testing.T) {
 			}
 		}
 	}
-	if found < 4 {
+	if found < 20 {
 		t.Errorf("only %d scripts call podman", found)
+	}
+}
+
+// The node has the mirrors and the CA from the installer, and login and proxy of
+// bootkube.service are root's.
+func TestOneFileTellsPodmanOfTheRegistries(t *testing.T) {
+	files := renderKeys(t, registryKeys)
+	for word, onNode := range map[string]bool{
+		"export HTTP_PROXY='http://p.test:3128'\n": true, "export HTTPS_PROXY='http://p.test:3128'\n": true, "export NO_PROXY='": true,
+		"export CONTAINERS_REGISTRIES_CONF=": false, "export SSL_CERT_DIR=": false, "[[registry]]\nlocation = \"r.test/a\"\n": false,
+	} {
+		for name, want := range map[string]bool{"scripts/lib/registries.sh": true, "node/lib/registries.sh": onNode} {
+			if strings.Contains(string(files[name].Data), word) != want {
+				t.Errorf("%s: %s is there: %v", name, word, !want)
+			}
+		}
 	}
 }
 

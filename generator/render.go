@@ -102,10 +102,9 @@ type renderer struct {
 	pages    *template.Template
 	out      *Output
 	paged    []*scriptData // the stages that have a page in the guide
-	chained  string        // the local run's script that runs the others
 	pictures []diagram.Picture
-	// libraryPages are the pages of what the stages' scripts share.
-	libraryPages []libraryPage
+	// shared are the libraries of the local run, which have a page each.
+	shared []libraryPage
 }
 
 // libraries stand beside the scripts and are sourced by them.
@@ -174,7 +173,7 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 	if err != nil {
 		return err
 	}
-	straight, err := settingsAfter(r.plan, stageSettings(r.plan.Lab, place, r.opts.LabDir), place, r.opts.LabDir)
+	straight, err := settingsAfter(r.plan, stageSettings(r.plan.Lab, place, r.opts.LabDir), place, r.opts.LabDir, shsetting)
 	if err != nil {
 		return err
 	}
@@ -191,18 +190,25 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", chainScript, err)
 	}
-	if place == labs.Local {
-		r.chained = text
-	}
+	r.share(place, chainScript+".sh", text)
 	r.add(dir+"/"+chainScript+".sh", 0o755, text)
+	if err := r.libFiles(place, dir); err != nil {
+		return err
+	}
 	for _, name := range libraries {
-		text, err := r.library(name)
-		if err != nil {
+		if err := r.sourced(place, dir, name); err != nil {
 			return err
 		}
-		r.add(dir+"/"+name+".sh", 0o644, text)
 	}
-	return r.libFiles(place, dir)
+	return nil
+}
+
+// sourced adds a library, by its name below the directory of the scripts.
+func (r *renderer) sourced(place labs.Place, dir, name string) error {
+	text, err := r.library(name)
+	r.share(place, name+".sh", text)
+	r.add(dir+"/"+name+".sh", 0o644, text)
+	return err
 }
 
 // stages is what the templates see of the stages that have a script in a place.

@@ -75,22 +75,61 @@ func variants() [][2]string {
 	return list
 }
 
-// withoutDrawings leaves out what says nothing new: the pictures' drawings, whose
-// content stands in the chapters as mermaid, and the overlay, which holds the
-// node's scripts.
-func withoutDrawings(out *Output) *Output {
+// goldenPages are the pages that stand in full in the golden files, one of each
+// kind: a render, a stage of the node alone, one of the workstation, one that
+// shares its script, a library, a chapter, a release, a file.
+var goldenPages = []string{"render-etcd", "start-bootstrap", "make-ignition", "resolve-api", "lib-registries", "static-pods", "release-4.21", "etcd-member-pod"}
+
+// forGolden is what a person reads in the golden files. The scripts of the node
+// that the local run has too are left out: they stand there as their difference.
+// So are pages that are built as the chosen ones are, pictures, whose content
+// stands in the chapters as mermaid, and the overlay, which holds the node's
+// scripts.
+func forGolden(out *Output) *Output {
+	local := map[string]bool{}
+	for _, f := range out.Files {
+		local[f.Path] = true
+	}
 	kept := &Output{}
 	for _, f := range out.Files {
-		if path.Ext(f.Path) != ".svg" && path.Ext(f.Path) != ".ign" {
+		page, isPage := strings.CutPrefix(f.Path, "guide/")
+		ofNode, isNode := strings.CutPrefix(f.Path, "node/")
+		switch {
+		case path.Ext(f.Path) == ".svg", path.Ext(f.Path) == ".ign":
+		case isPage && !slices.Contains(goldenPages, strings.TrimSuffix(page, ".md")):
+		case isNode && local["scripts/"+ofNode]:
+		default:
 			kept.Files = append(kept.Files, f)
 		}
 	}
 	return kept
 }
 
+// onTheNode are the lines in which the node's scripts are not those of the local
+// run.
+func onTheNode(out *Output) string {
+	local, node := &Output{}, &Output{}
+	for _, f := range out.Files {
+		if name, ok := strings.CutPrefix(f.Path, "node/"); ok {
+			node.Files = append(node.Files, File{Path: name, Data: f.Data})
+		} else if name, ok := strings.CutPrefix(f.Path, "scripts/"); ok {
+			local.Files = append(local.Files, File{Path: name, Data: f.Data})
+		}
+	}
+	both := &Output{}
+	for _, f := range node.Files {
+		if slices.ContainsFunc(local.Files, func(l File) bool { return l.Path == f.Path }) {
+			both.Files = append(both.Files, f)
+		}
+	}
+	return changes(local, both)
+}
+
 func TestTheDefaultLabGivesTheGoldenTree(t *testing.T) {
 	dir := filepath.Join("testdata", "golden", "compact")
-	out := withoutDrawings(render(t, "compact", "4.21"))
+	whole := render(t, "compact", "4.21")
+	out := forGolden(whole)
+	out.Files = append(out.Files, File{Path: "node.diff", Data: []byte(onTheNode(whole))})
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
@@ -116,11 +155,11 @@ func TestTheDefaultLabGivesTheGoldenTree(t *testing.T) {
 }
 
 func TestOtherLabsAndReleasesChangeWhatTheGoldenFilesSay(t *testing.T) {
-	base := withoutDrawings(render(t, "compact", "4.21"))
+	base := forGolden(render(t, "compact", "4.21"))
 	for _, v := range variants() {
 		t.Run(v[0]+" "+v[1], func(t *testing.T) {
 			file := filepath.Join("testdata", "golden", v[0]+"-"+v[1]+".diff")
-			got := changes(base, withoutDrawings(render(t, v[0], v[1])))
+			got := changes(base, forGolden(render(t, v[0], v[1])))
 			if *update {
 				writeGolden(t, file, got)
 			}
@@ -215,22 +254,21 @@ func TestTheSameLabGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// Budgets keep scripts readable: code lines, not counting comments and blanks.
-// The three that write whole assets are lists by nature, the one that reads what
-// others wrote trusts none of it, and the one that hands over to the masters
-// tells what happens on the way.
-func TestScriptsStayWithinTheirBudget(t *testing.T) {
+// Until a script is moved, its budget keeps it from growing: code lines, not
+// counting comments and blanks. What is moved stands under the contract.
+func TestScriptsThatAreNotMovedDoNotGrow(t *testing.T) {
 	long := map[string]int{
-		"check-lib": 185, "command-lib": 150, "stage-lib": 204, "release-info": 160, "make-pki": 410, "make-manifests": 720, "make-kubeconfigs": 160, "render-kube-apiserver": 165, "render-mco": 155, "start-bootstrap": 270,
+		"check-lib": 185, "command-lib": 150, "stage-lib": 204, "release-info": 160, "make-pki": 410, "make-manifests": 720, "make-kubeconfigs": 160, "start-bootstrap": 270,
 		"unpack-bootstrap-ignition": 260, "smoke-test": 165, "make-ignition": 270, "remove-bootstrap": 166, "run-bootkube-until": 148,
 		"approve-csrs": 255, "approve-worker-csrs": 255, "wait-for-masters": 180, // the judge trusts nothing of what it reads either
 	}
 	for _, f := range render(t, "compact", "main").Files {
-		if !strings.HasSuffix(f.Path, ".sh") {
+		name := path.Base(f.Path)
+		if path.Ext(name) != ".sh" || isMoved(string(f.Data)) || !slices.Contains(notMoved, name) && !strings.HasSuffix(name, "-lib.sh") {
 			continue
 		}
 		budget := 140
-		if b := long[strings.TrimSuffix(path.Base(f.Path), ".sh")]; b != 0 {
+		if b := long[strings.TrimSuffix(name, ".sh")]; b != 0 {
 			budget = b
 		}
 		code := 0
@@ -250,7 +288,7 @@ func TestScriptsStayWithinTheirBudget(t *testing.T) {
 
 func TestNoTemplateLeftoverIsInAnyFile(t *testing.T) {
 	leftover := regexp.MustCompile(`<no value>|\{\{ *\.[A-Z]`)
-	podmanFormat := regexp.MustCompile(`podman (info|(container|image) inspect( [A-Z]+)?) --format`)
+	podmanFormat := regexp.MustCompile(`^ +--format '|podman (info|(container|image) inspect( [A-Z]+)?) --format`)
 	for _, f := range render(t, "compact", "4.21").Files {
 		for _, line := range strings.Split(string(f.Data), "\n") {
 			if leftover.MatchString(line) && !podmanFormat.MatchString(line) {

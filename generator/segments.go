@@ -8,6 +8,7 @@ import (
 // Segment is a piece of a script: an explanation and the code below it. Either
 // may be empty.
 type Segment struct {
+	Step string // number and title, if the code is all that a step of a script runs
 	Docs string // text of the comment lines, without their marks
 	Code string
 }
@@ -15,18 +16,34 @@ type Segment struct {
 var (
 	commentLine = regexp.MustCompile(`^\s*#( |$)`)
 	hereDoc     = regexp.MustCompile(`<<-?\s*(['"]?)([A-Za-z_][A-Za-z0-9_]*)['"]?`)
+	settingLine = regexp.MustCompile(`^(readonly |[A-Z][A-Z0-9_]*\+?=\$?')`)
+	directive   = regexp.MustCompile(`^\s*# shellcheck `)
+	stepBegin   = regexp.MustCompile(`^if step ([0-9]+) '(.*)'; then$`)
+	stepEnd     = regexp.MustCompile(`^fi( 9>&-)?$`)
 )
 
-// Segments cuts a script where an explanation begins. A comment inside a here
-// document is part of the code, and so is a directive for shellcheck, which is
-// left out. A setting may hold any text and begins none.
+// Segments cuts a script where an explanation begins, and where a step begins and
+// ends. A comment inside a here document or a step is part of the code. Directives
+// for shellcheck are left out. A setting may hold any text and begins nothing.
 func Segments(script string) []Segment {
 	var out []Segment
 	var current Segment
 	end := "" // word that ends the here document we are in
 	for i, text := range strings.Split(strings.TrimSuffix(script, "\n"), "\n") {
-		isComment := end == "" && i > 0 && commentLine.MatchString(text)
+		step := stepBegin.FindStringSubmatch(text)
+		isComment := end == "" && i > 0 && current.Step == "" && commentLine.MatchString(text)
 		switch {
+		case end == "" && (step != nil || current.Step != "" && stepEnd.MatchString(text)):
+			if current != (Segment{}) {
+				out = append(out, current)
+			}
+			current = Segment{}
+			if step != nil {
+				current.Step = step[1] + ": " + strings.ReplaceAll(step[2], `'\''`, "'")
+			}
+			continue
+		case current.Step != "" && end == "" && directive.MatchString(text):
+			continue
 		case isComment && strings.Contains(text, "# shellcheck "):
 			continue
 		case isComment && strings.TrimSpace(current.Code) != "":
@@ -41,7 +58,7 @@ func Segments(script string) []Segment {
 		current.Code += text + "\n"
 		if end != "" && strings.TrimSpace(text) == end {
 			end = ""
-		} else if m := hereDoc.FindStringSubmatch(text); m != nil && end == "" && !strings.HasPrefix(text, "readonly ") {
+		} else if m := hereDoc.FindStringSubmatch(text); m != nil && end == "" && !settingLine.MatchString(text) {
 			end = m[2]
 		}
 	}

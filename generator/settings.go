@@ -21,20 +21,24 @@ type setting struct {
 // settings gives every value that a script may use, in the order they are
 // printed; a script gets those that its text mentions.
 func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) {
-	return settingsAfter(p, placeSettings(p.Lab, place, labDir), place, labDir)
+	quote := func(_, value string) (string, error) { return shquote(value) }
+	return settingsAfter(p, placeSettings(p.Lab, place, labDir), place, labDir, quote)
 }
 
-func settingsAfter(p *labs.Plan, list []setting, place labs.Place, labDir string) ([]setting, error) {
+func settingsAfter(p *labs.Plan, list []setting, place labs.Place, labDir string, quote quoting) ([]setting, error) {
 	for _, v := range labValues(p) {
-		quoted, err := shquote(v.value)
+		quoted, err := quote(v.name, v.value)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, setting{v.name, quoted, true})
 	}
-	registries, err := registrySettings(p.Lab, place, labDir)
+	registries, err := registrySettings(p.Lab, place, labDir, quote)
 	return append(list, registries...), err
 }
+
+// quoting makes the right-hand side of a setting.
+type quoting func(name, value string) (string, error)
 
 // labValue is a setting that is the same in every place, before it is quoted.
 type labValue struct{ name, value string }
@@ -142,8 +146,7 @@ func fileOfLab(path, labDir string) string {
 	default:
 		prefix, path = `"${OUT_DIR}"/`, labDir+"/"+path
 	}
-	quoted, _ := shquote(path) // loading refuses NUL bytes
-	return prefix + quoted
+	return prefix + oneLine(path) // loading refuses NUL bytes
 }
 
 // always are the settings that the libraries use, in every script.

@@ -72,12 +72,42 @@ func throughNew(to string) bool {
 	return slices.Contains([]string{"manifests/", "tls/", "bootstrap-manifests/"}, to)
 }
 
+// DirectoryWords are the directories that the stage makes before it copies. Those
+// of the host below /etc stand together.
+func (d *scriptData) DirectoryWords() string {
+	var words, below []string
+	if d.Stages() {
+		words = append(words, ".new")
+	}
+	for _, dir := range d.Mkdir {
+		name, ok := strings.CutPrefix(dir, "/etc/")
+		if !ok || !plainWord.MatchString(name) || strings.Contains(name, ",") {
+			words = append(words, shpath(dir))
+			continue
+		}
+		below = append(below, name)
+	}
+	for len(below) > 0 {
+		n := 1
+		for n < len(below) && len(strings.Join(below[:n+1], ",")) < codeWidth-40 {
+			n++
+		}
+		if n == 1 {
+			words = append(words, shpath("/etc/"+below[0]))
+		} else {
+			words = append(words, `"${HOST_ROOT}"/etc/{`+strings.Join(below[:n], ",")+"}")
+		}
+		below = below[n:]
+	}
+	return breakWords("  ", words)
+}
+
 // CopyCommands are the stage's copies in bootkube's order, but that what the
 // kubelet starts comes last, when all that it mounts is there.
 func (d *scriptData) CopyCommands() []copyCommand {
 	var out, last []copyCommand
 	for _, c := range d.Copies {
-		command := copyCommand{strings.TrimSpace(c.Why), c.Recursive, copyLines(c)}
+		command := copyCommand{strings.TrimSpace(c.Why), c.Recursive, append(copyLines(c), withoutLines(c)...)}
 		if only, _ := condition(c.When); only != "" {
 			for i, line := range command.Lines {
 				command.Lines[i] = "  " + strings.ReplaceAll(line, "\n", "\n  ")
@@ -91,6 +121,19 @@ func (d *scriptData) CopyCommands() []copyCommand {
 		}
 	}
 	return append(out, last...)
+}
+
+// withoutLines remove what a rerun copies and the first run did not.
+func withoutLines(c labs.Copy) []string {
+	if len(c.Without) == 0 {
+		return nil
+	}
+	var later []string
+	for _, dir := range c.Without {
+		later = append(later, dir+"/*")
+	}
+	return []string{"# A rerun finds more in " + path.Dir(c.From) + "/: what came after this copy the first time.",
+		forFiles(later), `  rm -f "${HOST_ROOT}` + c.To + `${file##*/}"`, "done"}
 }
 
 func copyLines(c labs.Copy) []string {
@@ -281,7 +324,9 @@ func (r *renderer) placeFiles(place labs.Place, dir string) error {
 		if err != nil {
 			return err
 		}
-		r.add(dir+"/lib/"+name, 0o644, strings.TrimRight(text, "\n")+"\n")
+		text = strings.TrimRight(text, "\n") + "\n"
+		r.share(place, "lib/"+name, text)
+		r.add(dir+"/lib/"+name, 0o644, text)
 	}
 	return nil
 }
@@ -289,11 +334,9 @@ func (r *renderer) placeFiles(place labs.Place, dir string) error {
 // libFiles adds the libraries of the stage scripts.
 func (r *renderer) libFiles(place labs.Place, dir string) error {
 	for _, name := range stageLibraries {
-		text, err := r.library("lib/" + name)
-		if err != nil {
+		if err := r.sourced(place, dir, "lib/"+name); err != nil {
 			return err
 		}
-		r.add(dir+"/lib/"+name+".sh", 0o644, text)
 	}
 	return r.placeFiles(place, dir)
 }

@@ -196,6 +196,9 @@ func (c *Catalog) validateStage(s *Stage, complain func(string, ...any)) {
 		if _, _, err := ck.Declaration(); err != nil {
 			complain("check %s %v", ck.ID, err)
 		}
+		if ck.Command != nil && strings.TrimSpace(ck.Command.Text) == "" {
+			complain("check %s has an empty command", ck.ID)
+		}
 		if ids[ck.ID] {
 			complain("check %s stands twice", ck.ID)
 		}

@@ -95,6 +95,7 @@ var mistakes = map[string]struct {
 	"an answer is empty":                   {func(c *Catalog) { c.Stage("render-mco").Questions[0].Answer = "" }, "text render-mco.questions.another-subcommand.answer is empty"},
 	"a stage invalidates one that is none": {func(c *Catalog) { c.Stage("render-mco").Invalidates[0].Stage = "cvo-overrides" }, `invalidates "cvo-overrides", which is no stage`},
 	"a check looks at nothing":             {func(c *Catalog) { c.Stage("render-mco").Checks[0].Images = nil }, "check pod-image declares nothing to look at"},
+	"a check has an empty command":         {func(c *Catalog) { c.Stage("copy-manifests").Checks[0].Command.Text = " \n" }, "check arrived has an empty command"},
 	"a check looks at two things":          {func(c *Catalog) { c.Stage("render-mco").Checks[0].Present = &PresentCheck{} }, "check pod-image declares both present and images"},
 	"a check stands twice":                 {func(c *Catalog) { c.Stage("render-mco").Checks[1].ID = "pod-image" }, "check pod-image stands twice"},
 	"an image has no variable":             {func(c *Catalog) { c.Stage("render-mco").Run.Image = "mco" }, `image "mco" has no variable in bootkube.yaml`},
@@ -358,7 +359,7 @@ func TestTextsOfAStageHaveTheirKeys(t *testing.T) {
 		"run.flags." + s.Run.Flags[2].Flag + ".why":      s.Run.Flags[2].Why,
 		"outputs." + s.Outputs[2].Path + ".why":          s.Outputs[2].Why,
 		"copies." + s.Copies[0].From + ".why":            s.Copies[0].Why,
-		"invalidates." + s.Invalidates[1].Stage + ".why": s.Invalidates[1].Why,
+		"invalidates." + s.Invalidates[0].Stage + ".why": s.Invalidates[0].Why,
 		"checks." + s.Checks[1].ID + ".expect":           s.Checks[1].Expect,
 		"checks." + s.Checks[1].ID + ".hint":             s.Checks[1].Hint,
 		"failures." + s.Failures[1].ID + ".cause":        s.Failures[1].Cause,
@@ -372,7 +373,7 @@ func TestTextsOfAStageHaveTheirKeys(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
-	for _, fact := range []string{"log", "run.image", "markers.0.file", "failures." + s.Failures[1].ID + ".message"} {
+	for _, fact := range []string{"log", "run.image", "markers.0.file", "failures." + s.Failures[1].ID + ".message", "checks.pod-image-of-release.command.text"} {
 		if text, isText := texts["render-etcd."+fact]; isText {
 			t.Errorf("%s is given to translators: %q", fact, text)
 		}

@@ -6,8 +6,9 @@ import (
 )
 
 // Check is one observation that can fail. Exactly one of its declarations is
-// set; scripts get a call of the shell function of the same name, and other
-// readers can run the same declaration in Go.
+// set, and becomes a command in checks/STAGE.sh. Only certificates and the
+// structure of manifests are also looked at from outside (labs/check), in bundles
+// that no script of ours has seen.
 type Check struct {
 	ID     string `yaml:"id"`
 	Title  string `yaml:"title"`
@@ -33,7 +34,7 @@ type Check struct {
 	Usage     *UsageCheck     `yaml:"usage"`
 	Fresh     *FreshCheck     `yaml:"fresh"`
 	Bundle    *BundleCheck    `yaml:"bundle"`
-	Agree     *PresentCheck   `yaml:"agree"`
+	Objects   *PresentCheck   `yaml:"objects"`
 	Predicate *PredicateCheck `yaml:"predicate"`
 	Command   *CommandCheck   `yaml:"command"`
 }
@@ -44,7 +45,7 @@ type Check struct {
 // PresentCheck: every path is a file that is not empty. As Absent: none is
 // there. As Images: no image reference in the files is empty. As KeyPair: each
 // path is a certificate X.crt (or a public key X.pub) that belongs to X.key. As
-// Agree: no two of the files set one object differently.
+// Objects: each file has a top-level kind and apiVersion.
 type PresentCheck struct {
 	Paths []string `yaml:"paths"`
 }

@@ -803,6 +803,8 @@ var notCompared = map[string]bool{
 	"ID": true, "Script": true, "Arguments": true, "Kind": true, "Places": true, "Optional": true, "Next": true, "Parallel": true, "Seconds": true, "Model": true, "Title": true, "Why": true, "Log": true, "Needs": true,
 	"Gates": true, "Steps": true, "Reads": true, "Before": true, "After": true, "Outputs": true, "Invalidates": true, "Checks": true, "Failures": true,
 	"Questions": true, "Exercises": true, "Differs": true, "Links": true, "Source": true,
+	// What our scripts do on a rerun, and with options of their own.
+	"Without": true, "Variable": true,
 }
 
 // TestParityComparesEveryFactOfEveryStage changes each fact that there is, one

@@ -204,10 +204,13 @@ type Copy struct {
 	From      string `yaml:"from"`
 	To        string `yaml:"to"`
 	Recursive bool   `yaml:"recursive"`
-	Span      `yaml:",inline"`
-	When      Condition `yaml:"when"`
-	Why       string    `yaml:"why"`
-	Source    string    `yaml:"source"`
+	// Without are directories whose files are not copied, by their names: on a
+	// rerun they are in From, and on the first run they came later.
+	Without []string `yaml:"without"`
+	Span    `yaml:",inline"`
+	When    Condition `yaml:"when"`
+	Why     string    `yaml:"why"`
+	Source  string    `yaml:"source"`
 }
 
 // File is something that a stage reads or writes.

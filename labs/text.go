@@ -67,6 +67,9 @@ func walkTexts(v reflect.Value, key string, visit func(string, reflect.Value)) {
 			walkTexts(v.Index(i), key+"."+id, visit)
 		}
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[CommandCheck]() {
+			return // its text is a program, the same in every language
+		}
 		for i := 0; i < v.NumField(); i++ {
 			name := yamlName(v.Type().Field(i))
 			f := v.Field(i)

@@ -39,7 +39,7 @@ type navGroup struct {
 var static embed.FS
 
 // Build reads a guide: guide.json, the pages it names, guide/pictures/*.svg and
-// scripts/*.sh, and nothing else.
+// scripts/*.sh, scripts/lib/*.sh, scripts/checks/*.sh, and nothing else.
 func Build(src fs.FS) (*Site, error) {
 	g, err := readGuide(src)
 	if err != nil {
@@ -100,13 +100,15 @@ func compact(ext string, data []byte) []byte {
 }
 
 func (s *Site) readScripts(src fs.FS) error {
-	names, err := fs.Glob(src, "scripts/*.sh")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if s.assets[name], err = fs.ReadFile(src, name); err != nil {
+	for _, pattern := range []string{"scripts/*.sh", "scripts/lib/*.sh", "scripts/checks/*.sh"} {
+		names, err := fs.Glob(src, pattern)
+		if err != nil {
 			return err
+		}
+		for _, name := range names {
+			if s.assets[name], err = fs.ReadFile(src, name); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

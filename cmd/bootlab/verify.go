@@ -19,6 +19,7 @@ import (
 	"bootlab/generator/overlay"
 	"bootlab/labs"
 	"bootlab/labs/check"
+	"bootlab/labs/gather"
 	"bootlab/labs/host"
 	"bootlab/labs/record"
 )
@@ -48,10 +49,11 @@ machine or on the bootstrap node, and all run to the end. A stage of which there
 is neither a marker nor a record is not done yet: it is verified only when it is
 named alone.
 
-With --from the same checks are made on a bundle of bootlab gather or of
-openshift-install gather bootstrap, without running anything. A bundle keeps
-neither modes nor keys, nor what scripts ask a machine: those checks say so, and
-the result is no success, unless with --partial.
+With --from nothing is run. A bundle of bootlab gather holds what the scripts said
+when it was gathered, and that is reported. A bundle of openshift-install gather
+bootstrap shows certificates and the structure of manifests; all other checks say
+that they cannot be made there, and the result is no success, unless with
+--partial.
 
 Exit status: 0 all passed, 1 error, 2 usage, 3 a check failed, could not run, or
 cannot be checked.`,
@@ -251,8 +253,13 @@ func fromBundle(plan *labs.Plan, b *host.Bundle) (*check.Declared, error) {
 		place = labs.Local
 	}
 	files := &check.Files{Assets: assets, Bundle: true, Incomplete: incomplete(b), Now: b.Time()}
-	return &check.Declared{Plan: plan, Files: files, From: b.Path, Place: place,
-		Records: records, Values: generator.Values(plan), Advice: generator.Advice}, nil
+	declared := &check.Declared{Plan: plan, Files: files, From: b.Path, Place: place,
+		Records: records, Values: generator.Values(plan), Advice: generator.Advice}
+	if info, err := fs.Stat(b.FS(), gather.TAP); err == nil && info.IsDir() {
+		declared.TAP, err = fs.Sub(b.FS(), gather.TAP)
+		return declared, err
+	}
+	return declared, nil
 }
 
 // incomplete says why a file that is not in a bundle may have been there all the

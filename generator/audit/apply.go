@@ -26,7 +26,7 @@ const (
 	usesCommand   = "Run.Command"
 	usesFlags     = "FlagLines"
 	usesRemove    = "RemoveFirst"
-	usesCopies    = "CopyLines"
+	usesCopies    = "Copies"
 	usesMkdir     = "Directories"
 	usesHostFlags = "Command.Flags"
 )

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -42,7 +43,8 @@ const (
 // behind the first pull it in, and not the other way round.
 var Units = []string{"bootkube", "approve-csr", "progress"}
 
-// Script is a file for Scripts, by its name there.
+// Script is a file for Scripts, by its path there: a script, a library, or what
+// the checks of a stage expect.
 type Script struct {
 	Name string
 	Mode fs.FileMode
@@ -76,7 +78,7 @@ func Render(p *labs.Plan, templates fs.FS, scripts []Script, first string) ([]by
 		return nil, err
 	}
 	c.add(welcome, 0o644, text)
-	for _, dir := range []string{path.Dir(Released), Released, Scripts} {
+	for _, dir := range directories(scripts) {
 		c.Storage.Directories = append(c.Storage.Directories, directory{dir, 0o755})
 	}
 	for _, unit := range Units {
@@ -92,6 +94,17 @@ func Render(p *labs.Plan, templates fs.FS, scripts []Script, first string) ([]by
 	encoder.SetIndent("", "  ")
 	err = encoder.Encode(c)
 	return b.Bytes(), err
+}
+
+// directories are those of the overlay, each after the one that holds it.
+func directories(scripts []Script) []string {
+	all := []string{path.Dir(Released), Released, Scripts}
+	for _, s := range scripts {
+		if dir := path.Join(Scripts, path.Dir(s.Name)); !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+	}
+	return all
 }
 
 func render(templates fs.FS, name string, data any) ([]byte, error) {

@@ -41,7 +41,8 @@ func everyByte() []byte {
 
 var someScripts = []Script{
 	{"first.sh", 0o755, []byte("#!/usr/bin/env bash\necho '100%' \"ü\" \\ <&>\n")},
-	{"some-lib.sh", 0o644, everyByte()},
+	{"lib/some.sh", 0o644, everyByte()},
+	{"checks/first.json", 0o644, []byte("{}\n")},
 	{"empty.sh", 0o700, nil},
 }
 
@@ -99,15 +100,33 @@ func TestEachServiceHasItsHold(t *testing.T) {
 	}
 }
 
-// TestTheLockIsThatOfTheScripts: the drop-in and stage-lib.sh must mean the same
+// TestTheLockIsThatOfTheScripts: the drop-in and the scripts must mean the same
 // file.
 func TestTheLockIsThatOfTheScripts(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "templates", "scripts", "stage-lib.sh.tmpl"))
-	if err != nil {
-		t.Fatal(err)
+	for library, line := range map[string]string{
+		"lib/host.sh":  "  local name=.bootlab.lock\n",
+		"stage-lib.sh": `exec 9> "${ASSET_DIR}/.bootlab${PARALLEL:+.${STAGE}}.lock"`,
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "templates", "scripts", library+".tmpl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if Lock != "/opt/openshift/.bootlab.lock" || !strings.Contains(string(text), line) {
+			t.Errorf("%s takes another lock", library)
+		}
 	}
-	if Lock != "/opt/openshift/.bootlab.lock" || !strings.Contains(string(text), `exec 9> "${ASSET_DIR}/.bootlab${PARALLEL:+.${STAGE}}.lock"`) {
-		t.Error("stage-lib.sh takes another lock")
+}
+
+func TestEachDirectoryComesBeforeWhatItHolds(t *testing.T) {
+	var got []string
+	for _, d := range rendered(t).Storage.Directories {
+		got = append(got, d.Path)
+		if d.Mode != 0o755 {
+			t.Errorf("%+v", d)
+		}
+	}
+	if want := []string{"/etc/bootlab", "/etc/bootlab/automatic", "/opt/bootlab", "/opt/bootlab/lib", "/opt/bootlab/checks"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
 

@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"bootlab/labs"
+	"bootlab/labs/host"
 	"bootlab/labs/record"
 )
 
-// Declared verifies the stages of a lab by the declarations of their checks, on
-// files that are looked at from outside. Each declaration means what the shell
-// function of its name in check-lib.sh and certificate-lib.sh means.
+// Declared verifies the stages of a lab on what a bundle kept: by what the scripts
+// themselves said, or, in a bundle that no script of ours has seen, by what can be
+// told of certificates and of the structure of manifests.
 type Declared struct {
 	Plan  *labs.Plan
 	Files *Files
@@ -27,6 +29,8 @@ type Declared struct {
 	// Values are the settings of the scripts, by the names of their variables.
 	Values map[string]string
 	Advice Advice
+	// TAP holds STAGE.tap for each stage whose script was asked; nil if none was.
+	TAP fs.FS
 }
 
 // Here says whether "all" means a stage.
@@ -50,6 +54,9 @@ func (d *Declared) stage(c Choice, seen *begun) Stage {
 		stage.State, stage.Problem = NotDone, why
 		return stage
 	}
+	if said, err := d.said(c.ID); err == nil {
+		return d.kept(stage, c.Stage, said)
+	}
 	for i := range c.Checks {
 		check := &c.Checks[i]
 		result := newResult(check, d.Place, d.Advice)
@@ -65,6 +72,29 @@ func (d *Declared) stage(c Choice, seen *begun) Stage {
 		stage.Checks = append(stage.Checks, result)
 	}
 	return stage
+}
+
+// said is the TAP that a bundle kept of a stage.
+func (d *Declared) said(id string) ([]byte, error) {
+	if d.TAP == nil {
+		return nil, fs.ErrNotExist
+	}
+	return fs.ReadFile(d.TAP, id+".tap")
+}
+
+// kept makes a stage of what its script said when the bundle was gathered. The
+// status of the script follows from what it said.
+func (d *Declared) kept(stage Stage, s *labs.Stage, said []byte) Stage {
+	result := host.Result{Out: said, Cut: len(said) > saidLimit}
+	tap, _ := ParseTAP(string(said))
+	switch {
+	case tap.NotRun != "":
+		stage.State, stage.Problem, stage.Hint = NotDone, "it had not run yet", tap.NotRun
+		return stage
+	case slices.ContainsFunc(tap.Points, func(p Point) bool { return !p.OK }), tap.Bailed != "":
+		result.Status = 3
+	}
+	return Judge(stage, s, d.Place, result, d.Advice)
 }
 
 // begun looks for markers and records.
@@ -132,25 +162,14 @@ func (d *Declared) judge(c *labs.Check, result *Result) {
 	}
 }
 
-var errPredicate = errors.New("a function of the script looks at what no declaration can say")
+// errScript is why a check is left to its script.
+var errScript = errors.New("its script looks at this; bootlab gather keeps what the script says")
 
 // observe looks at what a declaration names. An error is why it cannot.
 func (d *Declared) observe(l *look, name string, declaration any) error {
 	switch c := declaration.(type) {
 	case *labs.PresentCheck:
 		return d.observeFiles(l, name, c.Paths)
-	case *labs.CountCheck:
-		l.count(c.AtLeast, d.paths(l, c.Path))
-	case *labs.ModeCheck:
-		l.mode(c.Mode, d.paths(l, c.Paths...))
-	case *labs.SameCheck:
-		l.same(d.paths(l, c.From), d.paths(l, c.To))
-	case *labs.LineCheck:
-		return d.line(l, c)
-	case *labs.ValueCheck:
-		return d.value(l, c)
-	case *labs.PayloadCheck:
-		d.payload(l, c)
 	case *labs.ChainCheck:
 		l.chain(d.paths(l, c.CA), d.paths(l, c.Paths...))
 	case *labs.SubjectCheck:
@@ -163,30 +182,23 @@ func (d *Declared) observe(l *look, name string, declaration any) error {
 		l.fresh(c.Minutes, d.paths(l, c.Paths...))
 	case *labs.BundleCheck:
 		l.bundle(d.paths(l, c.Path), d.paths(l, c.Paths...))
-	case *labs.PredicateCheck:
-		return errPredicate
 	default:
-		return fmt.Errorf("declaration %s is not known here", name)
+		return errScript
 	}
 	return nil
 }
 
 // observeFiles does so for the declarations that name files and nothing else.
 func (d *Declared) observeFiles(l *look, name string, paths []string) error {
-	files := d.paths(l, paths...)
 	switch name {
-	case "present":
-		l.present(files)
-	case "absent":
-		l.absent(files)
 	case "images":
-		l.images(files)
+		l.images(d.paths(l, paths...))
 	case "keyPair":
-		l.keyPair(files)
-	case "agree":
-		l.agree(files)
+		l.keyPair(d.paths(l, paths...))
+	case "objects":
+		l.objects(d.paths(l, paths...))
 	default:
-		return fmt.Errorf("declaration %s is not known here", name)
+		return errScript
 	}
 	return nil
 }
@@ -207,48 +219,11 @@ func (d *Declared) fill(text string) (string, error) {
 	return filled, missing
 }
 
-// releaseInfo are the variables whose values release-info.sh wrote down
-// (generator/script.go, releaseInfoFiles).
-var releaseInfo = map[string]string{
-	"RELEASE_IMAGE_DIGEST": "release-info/digest",
-	"VERSION":              "release-info/version",
-	"KUBERNETES_VERSION":   "release-info/kubernetes-version",
-}
-
 func (d *Declared) variable(name string) (string, error) {
-	if file, ok := releaseInfo[name]; ok {
-		data, err := d.Files.read(file)
-		switch {
-		case err == nil:
-			return strings.TrimRight(string(data), "\n"), nil
-		case d.Files.Bundle:
-			return "", fmt.Errorf("%s, which names what to compare with, is not in it", file)
-		}
-		return "unknown: no " + file, nil
-	}
 	if value, ok := d.Values[name]; ok {
 		return value, nil
 	}
-	if value, ok := derived(d.Plan.Lab)[name]; ok {
-		return value, nil
-	}
 	return "", fmt.Errorf("only the script knows $%s", name)
-}
-
-// derived are the values that make-manifests.sh computes from the replicas.
-func derived(lab *labs.Lab) map[string]string {
-	const one = "SingleReplica"
-	control, infrastructure, schedulable := "HighlyAvailable", "HighlyAvailable", "false"
-	if *lab.ControlPlane.Replicas <= 1 {
-		control = one
-	}
-	switch *lab.Compute[0].Replicas {
-	case 1:
-		infrastructure = one
-	case 0:
-		infrastructure, schedulable = control, "true"
-	}
-	return map[string]string{"CONTROL_PLANE_TOPOLOGY": control, "INFRASTRUCTURE_TOPOLOGY": infrastructure, "MASTERS_SCHEDULABLE": schedulable}
 }
 
 // paths are the files that the paths of a declaration mean.

@@ -205,7 +205,7 @@ func unless(err, none error) error {
 	return err
 }
 
-// is_json of check-lib.sh: the first line that is not empty begins an object.
+// isJSON says whether the first sign of a text begins an object.
 func isJSON(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\n"), []byte("{"))
 }

@@ -136,6 +136,9 @@ func Judge(stage Stage, s *labs.Stage, place labs.Place, said host.Result, advic
 		tap, err = ParseTAP(string(said.Out))
 	}
 	problem := contradiction(tap, err, said)
+	if err == nil && tap.NotRun != "" && said.Status == 4 {
+		return broken(stage, "it has not run yet", tap.NotRun)
+	}
 	for i := range s.Checks {
 		c := &s.Checks[i]
 		result, told := newResult(c, place, advice), false

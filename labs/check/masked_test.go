@@ -22,7 +22,7 @@ func TestWhatMaskTookOutIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &labs.Stage{ID: "some", Checks: []labs.Check{{ID: "one", Value: &labs.ValueCheck{Path: "a", At: ".kind", Equals: "Config"}}}}
+	s := &labs.Stage{ID: "some", Checks: []labs.Check{{ID: "one", Objects: &labs.PresentCheck{Paths: []string{"a"}}}}}
 	d := &check.Declared{Plan: plan, Files: &check.Files{Assets: fstest.MapFS{"a": {Data: text}}, Bundle: true, Now: time.Now()}}
 	if c := d.Run([]check.Choice{{Stage: s, Named: true}}).Stages[0].Checks[0]; c.Outcome != check.CannotTell {
 		t.Errorf("%s: %s%s in\n%s", c.Outcome, c.Found, c.Problem, text)

@@ -1,7 +1,7 @@
-// Package check verifies what stages leave: on a lab by the scripts' own
-// --verify, and on what a log bundle kept by the declarations that the scripts'
-// checks are made from. What a check is called, why it is asked and what to do
-// stands in the stage data alone.
+// Package check verifies what stages leave: by the scripts' own --verify, on a lab
+// or as a bundle of ours kept it. Of a bundle that no script of ours has seen it
+// tells what can be told of certificates and of the structure of manifests. What a
+// check is called, why it is asked and what to do stands in the stage data alone.
 package check
 
 import (

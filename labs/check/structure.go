@@ -3,142 +3,11 @@ package check
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
-
-var pathStep = regexp.MustCompile(`^(?:\.([^.\[\]]+)|\[([0-9]+)\])`)
-
-// step is one part of a path: a key, or the place in a list.
-type step struct {
-	key  string
-	item int
-}
-
-// steps takes a path such as .spec.containers[0].name apart.
-func steps(at string) ([]step, error) {
-	var out []step
-	for rest := at; rest != ""; {
-		m := pathStep.FindStringSubmatch(rest)
-		if m == nil {
-			return nil, fmt.Errorf("%q is no path", at)
-		}
-		s := step{key: m[1]}
-		if m[2] != "" {
-			s.item, _ = strconv.Atoi(m[2])
-		}
-		out = append(out, s)
-		rest = rest[len(m[0]):]
-	}
-	return out, nil
-}
-
-// valueAt is the text at a path of a JSON or YAML file; empty when there is
-// none. The first document of a YAML file that has one counts.
-func valueAt(at string, data []byte) (string, error) {
-	way, err := steps(at)
-	if err != nil {
-		return "", err
-	}
-	if isJSON(data) {
-		return jsonAt(way, data)
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for {
-		var document yaml.Node
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-		if text := yamlAt(way, &document); text != "" {
-			return text, nil
-		}
-	}
-}
-
-func yamlAt(way []step, n *yaml.Node) string {
-	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
-		n = n.Content[0]
-	}
-	for _, s := range way {
-		if n = below(n, s); n == nil {
-			return ""
-		}
-	}
-	if n.Kind != yaml.ScalarNode {
-		return ""
-	}
-	return n.Value
-}
-
-func below(n *yaml.Node, s step) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	switch {
-	case s.key == "" && n.Kind == yaml.SequenceNode && s.item < len(n.Content):
-		return n.Content[s.item]
-	case s.key != "" && n.Kind == yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == s.key {
-				return n.Content[i+1]
-			}
-		}
-	}
-	return nil
-}
-
-// jsonAt is the text there; null and false are none, as in "jq PATH // empty".
-func jsonAt(way []step, data []byte) (string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return "", err
-	}
-	for _, s := range way {
-		switch v := value.(type) {
-		case map[string]any:
-			if s.key == "" {
-				return "", fmt.Errorf("there is no list to take item %d of", s.item)
-			}
-			value = v[s.key]
-		case []any:
-			if s.key != "" {
-				return "", fmt.Errorf("there is a list where %s should be", s.key)
-			}
-			value = nil
-			if s.item < len(v) {
-				value = v[s.item]
-			}
-		case nil:
-		default:
-			return "", fmt.Errorf("there is %v where something should be below it", v)
-		}
-	}
-	switch v := value.(type) {
-	case nil:
-		return "", nil
-	case bool:
-		if !v {
-			return "", nil
-		}
-	case string:
-		return v, nil
-	}
-	text, err := json.Marshal(value)
-	return string(text), err
-}
 
 // jsonImages are the texts of all keys "image", wherever they stand.
 func jsonImages(data []byte) []string {
@@ -170,36 +39,20 @@ func jsonImages(data []byte) []string {
 	}
 }
 
-// tagImages are the images of an image stream, as release-info.sh keeps it.
-func tagImages(data []byte) []string {
-	var stream struct {
-		Spec struct {
-			Tags []struct {
-				From struct {
-					Name string `json:"name"`
-				} `json:"from"`
-			} `json:"tags"`
-		} `json:"spec"`
-	}
-	if json.Unmarshal(data, &stream) != nil {
-		return nil
-	}
-	var out []string
-	for _, tag := range stream.Spec.Tags {
-		out = append(out, tag.From.Name)
-	}
-	return out
-}
-
 // object is one object of a manifest: what names it, and its text, which two
 // manifests of the same object have to share.
 type object struct {
 	key, file, text string
 }
 
-// agree: no two files set one object differently.
-func (l *look) agree(files []string) {
+// objects: each file holds objects, and no two set one object differently.
+func (l *look) objects(files []string) {
 	there := l.present(files)
+	for _, file := range there {
+		if data, ok := l.text(file); ok && !isObject(data) {
+			l.wrong("%s is not an object", file)
+		}
+	}
 	if l.bad {
 		return
 	}
@@ -222,6 +75,19 @@ func (l *look) agree(files []string) {
 			}
 		}
 	}
+}
+
+// isObject says whether a file has a kind and an apiVersion at its top.
+func isObject(data []byte) bool {
+	if !isJSON(data) {
+		has := func(line *regexp.Regexp) bool { return slices.ContainsFunc(lines(data), line.MatchString) }
+		return has(kindLine) && has(anyVersion)
+	}
+	var o struct {
+		Kind       any `json:"kind"`
+		APIVersion any `json:"apiVersion"`
+	}
+	return json.NewDecoder(bytes.NewReader(data)).Decode(&o) == nil && o.Kind != nil && o.APIVersion != nil
 }
 
 func objectKey(kind, group, namespace, name string) string {
@@ -276,6 +142,7 @@ var (
 	topLevel      = regexp.MustCompile(`^[^ ]`)
 	metadataLine  = regexp.MustCompile(`^"?metadata"?:`)
 	kindLine      = regexp.MustCompile(`^"?kind"?:`)
+	anyVersion    = regexp.MustCompile(`^"?apiVersion"?:`)
 	versionLine   = regexp.MustCompile(`^"?apiVersion"?: *.*/`)
 	nameLine      = regexp.MustCompile(`^ *"?name"?:`)
 	spaceLine     = regexp.MustCompile(`^ *"?namespace"?:`)
@@ -283,8 +150,8 @@ var (
 	quotesAndMore = regexp.MustCompile(`["']| +#.*$`)
 )
 
-// yamlObjects are the objects of a file, line by line as objects of
-// check-lib.sh reads them: comments and empty lines do not count, all else does.
+// yamlObjects are the objects of a file, line by line: comments and empty lines do
+// not count, all else does.
 func yamlObjects(file string, data []byte) []object {
 	var out []object
 	var kind, group, space, name string

@@ -36,6 +36,30 @@ func TestTAPIsRead(t *testing.T) {
 	}
 }
 
+func TestTheCommandOfACheckIsRead(t *testing.T) {
+	text := strings.Replace(goodTAP, "  expected: |-\n", "  command: |-\n    stat a.key |\n      grep 0600\n  expected: |-\n", 1)
+	tap, err := ParseTAP(text)
+	if err != nil || len(tap.Points) != 3 || tap.Points[1].Found != "a.key: 0644\n\n  b.key: missing" {
+		t.Errorf("%+v, %v", tap, err)
+	}
+	if _, err := ParseTAP(strings.Replace(text, "    stat a.key |\n      grep 0600\n", "", 1)); err == nil {
+		t.Error("an empty command was taken")
+	}
+}
+
+const neverRan = "TAP version 14\nnot ok 1 - done: not run yet; run render-etcd.sh first\n1..1\n"
+
+func TestAStageThatNeverRanIsRead(t *testing.T) {
+	if tap, err := ParseTAP(neverRan); err != nil || tap.NotRun != "run render-etcd.sh first" || len(tap.Points) != 0 {
+		t.Errorf("%+v, %v", tap, err)
+	}
+	for _, text := range []string{strings.Replace(neverRan, "1..1", "1..0", 1), strings.Replace(neverRan, "1..1\n", "ok 2 - a: b\n1..2\n", 1)} {
+		if _, err := ParseTAP(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}
+
 func TestBailingOutIsRead(t *testing.T) {
 	tap, err := ParseTAP("TAP version 14\nok 1 - a: b\nBail out! /opt cannot be entered\n")
 	if err != nil || tap.Bailed != "/opt cannot be entered" || len(tap.Points) != 1 {

@@ -43,6 +43,9 @@ var mistakes = map[string]mistake{
 	"config: no tls":                         {stage: "render-config", failure: "no-tls", byHand: true, damage: "rm --recursive tls", status: 255},
 	"config: a contradiction": {stage: "render-config", failure: "contradiction", damage: `
 		sed 's/^  baseDomain: .*/  baseDomain: elsewhere.test/' manifests/cluster-dns-02-config.yml > manifests/zz-dns.yml`},
+	"config: a file that is no object":          {stage: "render-config", failure: "undecodable", damage: "echo hello: you > manifests/zz.yaml"},
+	"kube-apiserver: an empty file":             {stage: "render-kube-apiserver", failure: "undecodable", damage: ": > manifests/zz.yaml"},
+	"kcm: an empty file":                        {stage: "render-kcm", failure: "undecodable", damage: ": > manifests/zz.yaml"},
 	"config: no FeatureGate":                    {stage: "render-config", failure: "no-feature-gate", release: "4.14", byHand: true, damage: "rm manifests/99_feature-gate.yaml", status: 255},
 	"cvo: no FeatureGate":                       {stage: "render-cvo", failure: "absent-file", byHand: true, damage: "rm manifests/99_feature-gate.yaml", status: 2},
 	"cvo: no release image":                     {stage: "render-cvo", failure: "no-release-image", byHand: true, options: []string{"--tmpfs=/release-manifests:notmpcopyup"}, status: 255},
@@ -90,7 +93,10 @@ const (
 
 // notProvoked are failures that no row can bring about, and why.
 var notProvoked = map[string]string{
-	"render-cvo permission": "the script opens the directories with podman unshare",
+	"render-cvo permission":     "the script opens the directories with podman unshare",
+	"render-cvo empty-manifest": "the stand-in reads no manifest; seen with the operator of main",
+	"render-kcm not-pem":        "the stand-in of kube-controller-manager reads no CA; seen with the operator of main",
+	"render-mco undecodable":    "the stand-in decodes no object; seen with the operator of main",
 }
 
 func faultOption(fault string) []string { return []string{"--env=" + role.FaultVariable + "=" + fault} }

@@ -5,7 +5,8 @@
 # adds in openshift/. The operators that render next read one directory only,
 # and one file they cannot do without comes from openshift/: the FeatureGate.
 #
-# In bootkube.sh: stage openshift-manifests, "Moving OpenShift manifests in with the rest of them"
+# In bootkube.sh: stage openshift-manifests,
+#         "Moving OpenShift manifests in with the rest of them"
 # Reads:  openshift/
 # Writes: manifests/99_feature-gate.yaml
 #         manifests/
@@ -14,74 +15,37 @@
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-OUT_DIR="${SCRIPT_DIR%/*}"
-readonly ASSET_DIR="${OUT_DIR}/work/assets"
-readonly HOST_ROOT="${OUT_DIR}/work/host"
-readonly STAGE='copy-manifests' CALL='copy-manifests.sh' RECORD='openshift-manifests' MARKER='openshift-manifests.done'
-readonly NEEDS=(jq flock) NEXT='render-api.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+# shellcheck disable=SC2034 # the libraries read these
+STAGE=copy-manifests RECORD=openshift-manifests NEXT='render-api.sh'
+# shellcheck disable=SC2034
+MARKER=openshift-manifests.done
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
+needs jq flock
+needs_input 'run make-manifests.sh first' openshift/99_feature-gate.yaml openshift/
+invalidates api-bootstrap.done render-api.sh \
+  'render-api wrote the FeatureGate'\''s status, and this puts the bare file back'
+begin "$@"
 
-check_inputs() {
-  need_input openshift/99_feature-gate.yaml 'run make-manifests.sh first'
-  need_input openshift/ 'run make-manifests.sh first'
-}
+if step 1 'Make the directories that bootkube.sh makes first'; then
+  mkdir -p "${HOST_ROOT}"/etc/kubernetes/{manifests,bootstrap-configs,bootstrap-manifests} \
+    bootstrap-manifests manifests
+fi 9>&-
 
-invalidates() {
-  invalidated api-bootstrap.done render-api.sh \
-    'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
-}
-
-do_stage() {
-  # The directories that bootkube.sh makes before its first stage.
-  run mkdir --parents "${HOST_ROOT}"/etc/kubernetes/{manifests,bootstrap-configs,bootstrap-manifests} \
-    ./{bootstrap-manifests,manifests}
-
+if step 2 'Copy the results to where they are read'; then
+  # A copy goes to .new/ first and is then renamed: a file that another program
+  # reads is whole.
+  mkdir -p .new
   # Everything in manifests/ is created by cluster-bootstrap once the API
   # answers.
-  copy_files 'openshift/*' manifests/
-}
+  cp openshift/* .new/
+  mv -f .new/* manifests/
+  rmdir .new
+fi 9>&-
 
-all_arrived() {
-  local file bad=0
-  present openshift/* || return 1
-  for file in openshift/*; do
-    present "manifests/${file##*/}" || bad=1
-  done
-  return "${bad}"
-}
-
-all_the_same() {
-  local file bad=0
-  for file in openshift/*; do
-    [[ ${file} == */99_feature-gate.yaml ]] || same "${file}" manifests/ || bad=1
-  done
-  return "${bad}"
-}
-
-verify() {
-  check arrived 'every file of openshift/ is in manifests/' \
-    'a file of the same name for each' \
-    'Run copy-manifests.sh --force.' \
-    all_arrived
-  check unchanged 'what arrived is what was sent' \
-    'the same bytes, but for the FeatureGate, to which render-api adds a status' \
-    'A file of manifests/ was changed afterwards; change it in openshift/ and run copy-manifests.sh --force.' \
-    all_the_same
-  check feature-gate 'there is a FeatureGate for the API'\''s render' \
-    'kind FeatureGate' \
-    'Run make-manifests.sh --force, then copy-manifests.sh --force.' \
-    value .kind FeatureGate manifests/99_feature-gate.yaml
-}
-
-usual_failures() {
-  usual_failure 'there is no file openshift/* to copy' \
-    'The directory openshift/ is empty.' \
-    'Run make-manifests.sh, or unpack a bootstrap.ign.'
-}
-
-stage_main "$@"
+finish

@@ -89,7 +89,7 @@ invalidates() {
   invalidated cco-bootstrap.done render-cco.sh \
     'it read the old install-config'
   invalidated api-bootstrap.done render-api.sh \
-    'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
+    'render-api wrote the FeatureGate'\''s status, and this puts the bare file back'
 }
 
 # What the installer concludes from the numbers of machines.

@@ -359,7 +359,7 @@ do_stage() {
       'it read the old install-config'
   [[ -z ${MADE} ]] ||
     made_from_old api-bootstrap.done render-api.sh \
-      'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
+      'render-api wrote the FeatureGate'\''s status, and this puts the bare file back'
 }
 
 verify() {

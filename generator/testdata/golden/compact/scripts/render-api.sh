@@ -7,7 +7,8 @@
 # on for exactly this payload version. The operators that render the API server
 # and the controller manager read that status and refuse to work without it.
 #
-# In bootkube.sh: stage api-bootstrap, "Rendering api manifests..."
+# In bootkube.sh: stage api-bootstrap,
+#         "Rendering api manifests..."
 # Reads:  release-info/images
 #         release-info/digest
 #         release-info/version
@@ -19,102 +20,71 @@
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
 # image once for each.
-# - A container that an interrupted run left behind is adopted while it runs and
-# removed when it is dead.
+# - A container that an interrupted run left behind is waited for and removed,
+# and the stage renders again.
 # - Each file is copied under a temporary name and renamed.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-OUT_DIR="${SCRIPT_DIR%/*}"
-readonly ASSET_DIR="${OUT_DIR}/work/assets"
-readonly HOST_ROOT="${OUT_DIR}/work/host"
-readonly PULL_SECRET_FILE=''
-readonly CLUSTER_PROFILE_ANNOTATION='self-managed-high-availability'
-readonly STAGE='render-api' CALL='render-api.sh' RECORD='api-bootstrap' MARKER='api-bootstrap.done'
-readonly NEEDS=(podman jq flock) NEXT='render-auth-api.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+CLUSTER_PROFILE_ANNOTATION='self-managed-high-availability'
+# shellcheck disable=SC2034 # the libraries read these
+STAGE=render-api RECORD=api-bootstrap NEXT='render-auth-api.sh'
+# shellcheck disable=SC2034
+MARKER=api-bootstrap.done CONTAINER=api-render
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
+needs podman jq flock
+needs_input 'run release-info.sh first' release-info/images release-info/digest \
+  release-info/version
+needs_input 'run copy-manifests.sh first' manifests/99_feature-gate.yaml
+begin "$@"
 
-check_inputs() {
-  need_input release-info/images 'run release-info.sh first'
-  need_input release-info/digest 'run release-info.sh first'
-  need_input release-info/version 'run release-info.sh first'
-  need_input manifests/99_feature-gate.yaml 'run copy-manifests.sh first'
-}
+# How podman reaches the registries, and which images the release has.
+# shellcheck source=lib/registries.sh
+source "${SCRIPTS}/lib/registries.sh"
+image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+API_IMAGE="$(image cluster-config-api)"
+VERSION="$(cat release-info/version)"
 
-invalidates() {
-  :
-}
+if step 1 'Pull the image'; then
+  podman image exists "${API_IMAGE}" ||
+    timeout 1800 podman pull "${API_IMAGE}"
+fi 9>&-
 
-do_stage() {
-  # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+if step 2 'Render into an empty api-bootstrap/'; then
+  rm -rf api-bootstrap
+  # --asset-output-dir: the CRDs go into a manifests/ directory below it
+  # --rendered-manifest-dir: searched for FeatureGates, which are rewritten
+  # where they are found
+  # --cluster-profile: picks the CRDs and gates of that profile; the name is not
+  # checked, and a wrong one picks no CRD at all
+  # --payload-version: the version that the status is for; later operators look
+  # for exactly this one
+  podman run --quiet --net=host --rm --log-driver=k8s-file \
+    --name api-render \
+    --volume "${PWD}:/assets:z" \
+    "${API_IMAGE}" \
+    /usr/bin/render \
+    --asset-output-dir=/assets/api-bootstrap \
+    --rendered-manifest-dir=/assets/manifests \
+    --cluster-profile="${CLUSTER_PROFILE_ANNOTATION}" \
+    --payload-version="${VERSION}"
+fi 9>&-
 
-  # The release names every image; release-info.sh wrote its answers down.
-  API_IMAGE="$(image_for cluster-config-api)"
-  VERSION="$(release_info version)"
-  pull_image "${API_IMAGE}"
-
-  # What an earlier try left half done would pass for a result: it goes first.
-  if ! adopt_container api-render; then
-    run rm --recursive --force api-bootstrap
-    # --asset-output-dir: the CRDs go into a manifests/ directory below it
-    # --rendered-manifest-dir: searched for FeatureGates, which are rewritten
-    # where they are found
-    # --cluster-profile: picks the CRDs and gates of that profile; the name is
-    # not checked, and a wrong one picks no CRD at all
-    # --payload-version: the version that the status is for; later operators
-    # look for exactly this one
-    run podman run --quiet --net=host --rm --log-driver=k8s-file \
-      --name api-render \
-      --volume "${PWD}:/assets:z" \
-      "${API_IMAGE}" \
-      /usr/bin/render \
-      --asset-output-dir=/assets/api-bootstrap \
-      --rendered-manifest-dir=/assets/manifests \
-      --cluster-profile="${CLUSTER_PROFILE_ANNOTATION}" \
-      --payload-version="${VERSION}"
-  fi
-
+if step 3 'Copy the results to where they are read'; then
+  # A copy goes to .new/ first and is then renamed: a file that another program
+  # reads is whole.
+  mkdir -p .new
   # cluster-bootstrap creates every file in manifests/, and what needs these
   # types stands beside them.
-  copy_files 'api-bootstrap/manifests/*' manifests/
-}
+  cp api-bootstrap/manifests/* .new/
+  mv -f .new/* manifests/
+  rmdir .new
+fi 9>&-
 
-verify() {
-  local VERSION
-  VERSION="$(release_info version 2> /dev/null)" || VERSION='unknown: no release-info/version'
-  check crds 'the CRDs were rendered' \
-    'at least ten files in api-bootstrap/manifests/' \
-    'Look at --cluster-profile in render-api.sh --dry-run, then run render-api.sh --force.' \
-    count 10 api-bootstrap/manifests/*.yaml
-  check crds-copied 'the CRDs wait among the manifests' \
-    'every rendered file in manifests/, unchanged' \
-    'Run render-api.sh again.' \
-    same api-bootstrap/manifests/* manifests/
-  check gates-of-version 'the FeatureGate has a status for this payload version' \
-    'status.featureGates[0].version is the payload version' \
-    'The file was replaced or the release changed since; run render-api.sh --force.' \
-    value ".status.featureGates[0].version" "${VERSION}" manifests/99_feature-gate.yaml
-}
-
-usual_failures() {
-  usual_failure 'no FeatureGates found in manfest dir: [/assets/manifests]' \
-    'manifests/ holds no FeatureGate; the installer ships it in openshift/, and copy-manifests did not run.' \
-    'Run copy-manifests.sh, then render-api.sh.'
-  usual_failure 'problem parsing payload version: strconv.ParseUint: parsing "": invalid syntax' \
-    'The payload version arrived empty.' \
-    'Run release-info.sh --force and look at release-info/version.'
-  usual_failure 'lstat /usr/share/bootkube/manifests/manifests: no such file or directory' \
-    'The image holds the command but none of its templates; it is not the payload'\''s cluster-config-api.' \
-    'Look for an override under images in lab.yaml, then run release-info.sh --force.'
-  usual_failure 'that do not contain the configured clusterProfile' \
-    'The FeatureGate in manifests/ carries the annotation of another cluster profile; a run with that profile wrote it.' \
-    'Run copy-manifests.sh --force, which brings the file as it was, then render-api.sh.'
-}
-
-stage_main "$@"
+finish

@@ -7,7 +7,8 @@
 # runs it together with the cluster-policy-controller, OpenShift's part, which
 # gives every namespace its UID range.
 #
-# In bootkube.sh: stage kube-controller-manager-bootstrap, "Rendering Kubernetes Controller Manager core manifests..."
+# In bootkube.sh: stage kube-controller-manager-bootstrap,
+#         "Rendering Kubernetes Controller Manager core manifests..."
 # Reads:  release-info/images
 #         release-info/digest
 #         release-info/version
@@ -30,177 +31,102 @@
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
 # image once for each.
-# - A container that an interrupted run left behind is adopted while it runs and
-# removed when it is dead.
+# - A container that an interrupted run left behind is waited for and removed,
+# and the stage renders again.
 # - Each file is copied under a temporary name and renamed.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-OUT_DIR="${SCRIPT_DIR%/*}"
-readonly ASSET_DIR="${OUT_DIR}/work/assets"
-readonly HOST_ROOT="${OUT_DIR}/work/host"
-readonly PULL_SECRET_FILE=''
-readonly STAGE='render-kcm' CALL='render-kcm.sh' RECORD='kube-controller-manager-bootstrap' MARKER='kube-controller-manager-bootstrap.done'
-readonly NEEDS=(podman jq openssl flock) NEXT='render-scheduler.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+# shellcheck disable=SC2034 # the libraries read these
+STAGE=render-kcm RECORD=kube-controller-manager-bootstrap NEXT='render-scheduler.sh'
+# shellcheck disable=SC2034
+MARKER=kube-controller-manager-bootstrap.done CONTAINER=kube-controller-render
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
+needs podman jq openssl flock
+needs_input 'run release-info.sh first' release-info/images release-info/digest \
+  release-info/version
+needs_input 'run make-manifests.sh first' manifests/ manifests/cluster-network-02-config.yml
+needs_input 'run render-api.sh first' manifests/99_feature-gate.yaml
+needs_input 'run make-kubeconfigs.sh first' auth/kubeconfig
+needs_input 'run make-pki.sh first' tls/service-account.key tls/kubelet-signer.crt \
+  tls/kubelet-signer.key tls/kubelet-client-ca-bundle.crt
+begin "$@"
 
-check_inputs() {
-  need_input release-info/images 'run release-info.sh first'
-  need_input release-info/digest 'run release-info.sh first'
-  need_input release-info/version 'run release-info.sh first'
-  need_input manifests/ 'run make-manifests.sh first'
-  need_input manifests/99_feature-gate.yaml 'run render-api.sh first'
-  need_input manifests/cluster-network-02-config.yml 'run make-manifests.sh first'
-  need_input auth/kubeconfig 'run make-kubeconfigs.sh first'
-  need_input tls/service-account.key 'run make-pki.sh first'
-  need_input tls/kubelet-signer.crt 'run make-pki.sh first'
-  need_input tls/kubelet-signer.key 'run make-pki.sh first'
-  need_input tls/kubelet-client-ca-bundle.crt 'run make-pki.sh first'
-}
+# How podman reaches the registries, and which images the release has.
+# shellcheck source=lib/registries.sh
+source "${SCRIPTS}/lib/registries.sh"
+image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE="$(image cluster-kube-controller-manager-operator)"
+OPENSHIFT_HYPERKUBE_IMAGE="$(image hyperkube)"
+OPENSHIFT_CLUSTER_POLICY_IMAGE="$(image cluster-policy-controller)"
+VERSION="$(cat release-info/version)"
 
-invalidates() {
-  :
-}
+if step 1 'Pull the image'; then
+  podman image exists "${KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE}" ||
+    timeout 1800 podman pull "${KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE}"
+fi 9>&-
 
-do_stage() {
-  # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+if step 2 'Render into an empty kube-controller-manager-bootstrap/'; then
+  rm -rf kube-controller-manager-bootstrap
+  # --cluster-policy-controller-image: the image of the pod's second container
+  # --manifest-image: the image with the controller manager in it
+  # --asset-input-dir: the signer and the service account key; auth/kubeconfig
+  # is looked for beside it
+  # --asset-output-dir: where bootstrap-manifests/ and manifests/ are made
+  # --config-output-file: the controller manager's configuration
+  # --cpc-config-output-file: the configuration of the cluster-policy-controller
+  # --cluster-config-file: despite the name it is the Network object, for the
+  # networks
+  # --rendered-manifest-files: searched for the FeatureGate; files that
+  # contradict each other are refused
+  # --payload-version: the version whose status is looked up in the FeatureGate
+  podman run --quiet --net=host --rm --log-driver=k8s-file \
+    --name kube-controller-render \
+    --volume "${PWD}:/assets:z" \
+    "${KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE}" \
+    /usr/bin/cluster-kube-controller-manager-operator render \
+    --cluster-policy-controller-image="${OPENSHIFT_CLUSTER_POLICY_IMAGE}" \
+    --manifest-image="${OPENSHIFT_HYPERKUBE_IMAGE}" \
+    --asset-input-dir=/assets/tls \
+    --asset-output-dir=/assets/kube-controller-manager-bootstrap \
+    --config-output-file=/assets/kube-controller-manager-bootstrap/config \
+    --cpc-config-output-file=/assets/kube-controller-manager-bootstrap/cpc-config \
+    --cluster-config-file=/assets/manifests/cluster-network-02-config.yml \
+    --rendered-manifest-files=/assets/manifests \
+    --payload-version="${VERSION}"
+fi 9>&-
 
-  # The release names every image; release-info.sh wrote its answers down.
-  KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE="$(image_for cluster-kube-controller-manager-operator)"
-  OPENSHIFT_HYPERKUBE_IMAGE="$(image_for hyperkube)"
-  OPENSHIFT_CLUSTER_POLICY_IMAGE="$(image_for cluster-policy-controller)"
-  VERSION="$(release_info version)"
-  pull_image "${KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE}"
-
-  # What an earlier try left half done would pass for a result: it goes first.
-  if ! adopt_container kube-controller-render; then
-    run rm --recursive --force kube-controller-manager-bootstrap
-    # --cluster-policy-controller-image: the image of the pod's second container
-    # --manifest-image: the image with the controller manager in it
-    # --asset-input-dir: the signer and the service account key; auth/kubeconfig
-    # is looked for beside it
-    # --asset-output-dir: where bootstrap-manifests/ and manifests/ are made
-    # --config-output-file: the controller manager's configuration
-    # --cpc-config-output-file: the configuration of the
-    # cluster-policy-controller
-    # --cluster-config-file: despite the name it is the Network object, for the
-    # networks
-    # --rendered-manifest-files: searched for the FeatureGate; files that
-    # contradict each other are refused
-    # --payload-version: the version whose status is looked up in the
-    # FeatureGate
-    run podman run --quiet --net=host --rm --log-driver=k8s-file \
-      --name kube-controller-render \
-      --volume "${PWD}:/assets:z" \
-      "${KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE}" \
-      /usr/bin/cluster-kube-controller-manager-operator render \
-      --cluster-policy-controller-image="${OPENSHIFT_CLUSTER_POLICY_IMAGE}" \
-      --manifest-image="${OPENSHIFT_HYPERKUBE_IMAGE}" \
-      --asset-input-dir=/assets/tls \
-      --asset-output-dir=/assets/kube-controller-manager-bootstrap \
-      --config-output-file=/assets/kube-controller-manager-bootstrap/config \
-      --cpc-config-output-file=/assets/kube-controller-manager-bootstrap/cpc-config \
-      --cluster-config-file=/assets/manifests/cluster-network-02-config.yml \
-      --rendered-manifest-files=/assets/manifests \
-      --payload-version="${VERSION}"
-  fi
-
+if step 3 'Copy the results to where they are read'; then
+  # A copy goes to .new/ first and is then renamed: a file that another program
+  # reads is whole.
+  mkdir -p .new
   # The pod mounts /etc/kubernetes/bootstrap-configs.
-  copy_files kube-controller-manager-bootstrap/config \
+  cp kube-controller-manager-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml"
   # The second container reads it from the same mount.
-  copy_files kube-controller-manager-bootstrap/cpc-config \
+  cp kube-controller-manager-bootstrap/cpc-config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"
   # cluster-bootstrap hands it to the kubelet when all of the control plane is
   # rendered.
-  copy_files 'kube-controller-manager-bootstrap/bootstrap-manifests/*' bootstrap-manifests/
+  cp kube-controller-manager-bootstrap/bootstrap-manifests/* .new/
+  mv -f .new/* bootstrap-manifests/
   # cluster-bootstrap creates them, and the operator in the cluster finds its
   # signer.
-  copy_files 'kube-controller-manager-bootstrap/manifests/*' manifests/
+  cp kube-controller-manager-bootstrap/manifests/* .new/
+  mv -f .new/* manifests/
   # Kept for an operator that would make the service account keys itself; none
   # of the releases here does.
   if [[ -d kube-controller-manager-bootstrap/tls ]]; then
-    copy_files 'kube-controller-manager-bootstrap/tls/*' tls/
+    cp kube-controller-manager-bootstrap/tls/* .new/
+    mv -f .new/* tls/
   fi
-}
+  rmdir .new
+fi 9>&-
 
-verify() {
-  check pod-name 'the static pod is the bootstrap controller manager' \
-    'metadata.name bootstrap-kube-controller-manager' \
-    'Run render-kcm.sh --force.' \
-    value .metadata.name bootstrap-kube-controller-manager \
-      bootstrap-manifests/kube-controller-manager-pod.yaml
-  check pod-image 'both containers have an image' \
-    'no empty image reference' \
-    'Run release-info.sh --force, then render-kcm.sh --force.' \
-    images bootstrap-manifests/kube-controller-manager-pod.yaml
-  check pod-image-of-release 'the pod'\''s images are this release'\''s' \
-    'no image that the release does not name' \
-    'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-kcm.sh --force.' \
-    payload release-info/images bootstrap-manifests/kube-controller-manager-pod.yaml
-  check pod-copied 'the pod waits for cluster-bootstrap' \
-    'the rendered file in bootstrap-manifests/, unchanged' \
-    'Run render-kcm.sh again.' \
-    same kube-controller-manager-bootstrap/bootstrap-manifests/* bootstrap-manifests/
-  check config-copied 'the controller manager'\''s configuration is where the pod looks' \
-    'the rendered file as kube-controller-manager-config.yaml' \
-    'Run render-kcm.sh again.' \
-    same kube-controller-manager-bootstrap/config \
-      "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml"
-  check cpc-config-copied 'the cluster-policy-controller'\''s configuration is where the pod looks' \
-    'the rendered file as cluster-policy-controller-config.yaml' \
-    'Run render-kcm.sh again.' \
-    same kube-controller-manager-bootstrap/cpc-config \
-      "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"
-  check manifests-copied 'the operator'\''s objects wait among the manifests' \
-    'every rendered file in manifests/, unchanged' \
-    'Run render-kcm.sh again.' \
-    same kube-controller-manager-bootstrap/manifests/* manifests/
-  check csr-signer-certificate 'the signer of kubelets'\'' certificates is not empty' \
-    'a tls.crt in secret-csr-signer-signer.yaml that holds something' \
-    'Run make-pki.sh or unpack the bootstrap.ign again, then render-kcm.sh --force.' \
-    line "^ *tls\\.crt: [A-Za-z0-9+/=]{40}" \
-      kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
-  check csr-signer-key 'that signer'\''s key is not empty' \
-    'a tls.key in secret-csr-signer-signer.yaml that holds something' \
-    'Run make-pki.sh or unpack the bootstrap.ign again, then render-kcm.sh --force.' \
-    line "^ *tls\\.key: [A-Za-z0-9+/=]{40}" \
-      kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
-  check csr-ca 'the CA of kubelets'\'' certificates is not empty' \
-    'a certificate in configmap-csr-controller-ca.yaml' \
-    'Run make-pki.sh or unpack the bootstrap.ign again, then render-kcm.sh --force.' \
-    line "-----BEGIN CERTIFICATE-----" \
-      kube-controller-manager-bootstrap/manifests/configmap-csr-controller-ca.yaml
-  check token-key 'the key of service account tokens is not empty' \
-    'a service-account.key in secret-initial-kube-controller-manager-service-account-private-key.yaml that holds something' \
-    'Run make-pki.sh or unpack the bootstrap.ign again, then render-kcm.sh --force.' \
-    line "^ *service-account\\.key: [A-Za-z0-9+/=]{40}" \
-      kube-controller-manager-bootstrap/manifests/secret-initial-kube-controller-manager-service-account-private-key.yaml
-  check signer-fresh 'the signer of kubelets'\'' certificates lives long enough to finish' \
-    'not expired, and one more hour to go' \
-    'Run make-pki.sh --force and the renders again, or make a new bootstrap.ign with openshift-install.' \
-    fresh 60 tls/kubelet-signer.crt
-}
-
-usual_failures() {
-  usual_failure 'failed to read /etc/kubernetes/bootstrap-secrets/kubeconfig: open' \
-    'auth/kubeconfig is missing. The message names the path inside the future pod, not the one that was read.' \
-    'Run make-kubeconfigs.sh, or unpack a bootstrap.ign.'
-  usual_failure 'missing required flag: --cpc-config-output-file' \
-    'The command line is incomplete.' \
-    'Generate the scripts again.'
-  usual_failure 'missing desired version' \
-    'The FeatureGate has no status for this version; copy-manifests ran again after render-api, or the release was changed.' \
-    'Run render-api.sh --force (in 4.14 render-config.sh --force), then render-kcm.sh.'
-  usual_failure '--rendered-manifest-files, are not consistent so results would be unpredictable depending on apply order:' \
-    'Two files in manifests/ set the same object to different values; the message goes on with both names and the object.' \
-    'Keep one of the two files.'
-}
-
-stage_main "$@"
+finish

@@ -7,7 +7,8 @@
 # the operator goes on signing with the same CAs. Nothing runs yet: the pod
 # waits in bootstrap-manifests/ until cluster-bootstrap starts it.
 #
-# In bootkube.sh: stage kube-apiserver-bootstrap, "Rendering Kubernetes API server core manifests..."
+# In bootkube.sh: stage kube-apiserver-bootstrap,
+#         "Rendering Kubernetes API server core manifests..."
 # Reads:  release-info/images
 #         release-info/digest
 #         release-info/version
@@ -39,216 +40,110 @@
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
 # image once for each.
-# - A container that an interrupted run left behind is adopted while it runs and
-# removed when it is dead.
+# - A container that an interrupted run left behind is waited for and removed,
+# and the stage renders again.
 # - Each file is copied under a temporary name and renamed.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-OUT_DIR="${SCRIPT_DIR%/*}"
-readonly ASSET_DIR="${OUT_DIR}/work/assets"
-readonly HOST_ROOT="${OUT_DIR}/work/host"
-readonly PULL_SECRET_FILE=''
-readonly ETCD_ENDPOINTS='https://localhost:2379'
-readonly STAGE='render-kube-apiserver' CALL='render-kube-apiserver.sh' RECORD='kube-apiserver-bootstrap' MARKER='kube-apiserver-bootstrap.done'
-readonly NEEDS=(podman jq openssl flock) NEXT='render-kcm.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+ETCD_ENDPOINTS='https://localhost:2379'
+# shellcheck disable=SC2034 # the libraries read these
+STAGE=render-kube-apiserver RECORD=kube-apiserver-bootstrap NEXT='render-kcm.sh'
+# shellcheck disable=SC2034
+MARKER=kube-apiserver-bootstrap.done CONTAINER=kube-apiserver-render
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
+needs podman jq openssl flock
+needs_input 'run release-info.sh first' release-info/images release-info/digest \
+  release-info/version release-info/kubernetes-version
+needs_input 'run render-api.sh first' manifests/99_feature-gate.yaml
+needs_input 'run make-manifests.sh first' manifests/cluster-network-02-config.yml \
+  manifests/cluster-infrastructure-02-config.yml
+needs_input 'run render-etcd.sh first' tls/etcd-ca-bundle.crt tls/etcd-client.crt \
+  tls/etcd-client.key
+needs_input 'run make-pki.sh first' tls/aggregator-signer.crt tls/kube-control-plane-signer.crt \
+  tls/kube-apiserver-to-kubelet-signer.crt tls/kube-apiserver-lb-signer.crt \
+  tls/kube-apiserver-localhost-signer.crt tls/kube-apiserver-service-network-signer.crt \
+  tls/service-account.pub
+begin "$@"
 
-check_inputs() {
-  need_input release-info/images 'run release-info.sh first'
-  need_input release-info/digest 'run release-info.sh first'
-  need_input release-info/version 'run release-info.sh first'
-  need_input release-info/kubernetes-version 'run release-info.sh first'
-  need_input manifests/99_feature-gate.yaml 'run render-api.sh first'
-  need_input manifests/cluster-network-02-config.yml 'run make-manifests.sh first'
-  need_input manifests/cluster-infrastructure-02-config.yml 'run make-manifests.sh first'
-  need_input tls/etcd-ca-bundle.crt 'run render-etcd.sh first'
-  need_input tls/etcd-client.crt 'run render-etcd.sh first'
-  need_input tls/etcd-client.key 'run render-etcd.sh first'
-  need_input tls/aggregator-signer.crt 'run make-pki.sh first'
-  need_input tls/kube-control-plane-signer.crt 'run make-pki.sh first'
-  need_input tls/kube-apiserver-to-kubelet-signer.crt 'run make-pki.sh first'
-  need_input tls/kube-apiserver-lb-signer.crt 'run make-pki.sh first'
-  need_input tls/kube-apiserver-localhost-signer.crt 'run make-pki.sh first'
-  need_input tls/kube-apiserver-service-network-signer.crt 'run make-pki.sh first'
-  need_input tls/service-account.pub 'run make-pki.sh first'
-}
+# How podman reaches the registries, and which images the release has.
+# shellcheck source=lib/registries.sh
+source "${SCRIPTS}/lib/registries.sh"
+image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+KUBE_APISERVER_OPERATOR_IMAGE="$(image cluster-kube-apiserver-operator)"
+OPENSHIFT_HYPERKUBE_IMAGE="$(image hyperkube)"
+VERSION="$(cat release-info/version)"
+KUBERNETES_VERSION="$(cat release-info/kubernetes-version)"
 
-invalidates() {
-  :
-}
+if step 1 'Pull the image'; then
+  podman image exists "${KUBE_APISERVER_OPERATOR_IMAGE}" ||
+    timeout 1800 podman pull "${KUBE_APISERVER_OPERATOR_IMAGE}"
+fi 9>&-
 
-do_stage() {
-  # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
+if step 2 'Render into an empty kube-apiserver-bootstrap/'; then
+  rm -rf kube-apiserver-bootstrap
+  # --manifest-etcd-serving-ca: a name only; the configuration looks for it in
+  # the pod's secrets, which cluster-bootstrap fills from tls/
+  # --manifest-etcd-server-urls: the member on this node, the only one there is
+  # --manifest-image: the image with the API server in it
+  # --manifest-operator-image: runs the pod's second container, which answers
+  # /readyz without TLS on port 6080 for load balancers
+  # --asset-input-dir: the certificates and keys that go into Secrets and
+  # ConfigMaps
+  # --asset-output-dir: where bootstrap-manifests/ and manifests/ are made
+  # --config-output-file: the API server's configuration, a file of its own
+  # --cluster-config-file: despite the name it is the Network object, for the
+  # networks
+  # --cluster-auth-file: the issuer of service account tokens; the file may be
+  # missing
+  # --infra-config-file: a single replica gets a short termination time
+  # --rendered-manifest-files: searched for the FeatureGate; files that
+  # contradict each other are refused
+  # --payload-version: the version whose status is looked up in the FeatureGate
+  # --operand-kubernetes-version: a gate may switch on API groups, and which
+  # ones depends on the Kubernetes version; x.y.z without a leading v
+  podman run --quiet --net=host --rm --log-driver=k8s-file \
+    --name kube-apiserver-render \
+    --volume "${PWD}:/assets:z" \
+    "${KUBE_APISERVER_OPERATOR_IMAGE}" \
+    /usr/bin/cluster-kube-apiserver-operator render \
+    --manifest-etcd-serving-ca=etcd-ca-bundle.crt \
+    --manifest-etcd-server-urls="${ETCD_ENDPOINTS}" \
+    --manifest-image="${OPENSHIFT_HYPERKUBE_IMAGE}" \
+    --manifest-operator-image="${KUBE_APISERVER_OPERATOR_IMAGE}" \
+    --asset-input-dir=/assets/tls \
+    --asset-output-dir=/assets/kube-apiserver-bootstrap \
+    --config-output-file=/assets/kube-apiserver-bootstrap/config \
+    --cluster-config-file=/assets/manifests/cluster-network-02-config.yml \
+    --cluster-auth-file=/assets/manifests/cluster-authentication-02-config.yaml \
+    --infra-config-file=/assets/manifests/cluster-infrastructure-02-config.yml \
+    --rendered-manifest-files=/assets/manifests \
+    --payload-version="${VERSION}" \
+    --operand-kubernetes-version="${KUBERNETES_VERSION}"
+fi 9>&-
 
-  # The release names every image; release-info.sh wrote its answers down.
-  KUBE_APISERVER_OPERATOR_IMAGE="$(image_for cluster-kube-apiserver-operator)"
-  OPENSHIFT_HYPERKUBE_IMAGE="$(image_for hyperkube)"
-  VERSION="$(release_info version)"
-  KUBERNETES_VERSION="$(release_info kubernetes-version)"
-  pull_image "${KUBE_APISERVER_OPERATOR_IMAGE}"
-
-  # What an earlier try left half done would pass for a result: it goes first.
-  if ! adopt_container kube-apiserver-render; then
-    run rm --recursive --force kube-apiserver-bootstrap
-    # --manifest-etcd-serving-ca: a name only; the configuration looks for it in
-    # the pod's secrets, which cluster-bootstrap fills from tls/
-    # --manifest-etcd-server-urls: the member on this node, the only one there
-    # is
-    # --manifest-image: the image with the API server in it
-    # --manifest-operator-image: runs the pod's second container, which answers
-    # /readyz without TLS on port 6080 for load balancers
-    # --asset-input-dir: the certificates and keys that go into Secrets and
-    # ConfigMaps
-    # --asset-output-dir: where bootstrap-manifests/ and manifests/ are made
-    # --config-output-file: the API server's configuration, a file of its own
-    # --cluster-config-file: despite the name it is the Network object, for the
-    # networks
-    # --cluster-auth-file: the issuer of service account tokens; the file may be
-    # missing
-    # --infra-config-file: a single replica gets a short termination time
-    # --rendered-manifest-files: searched for the FeatureGate; files that
-    # contradict each other are refused
-    # --payload-version: the version whose status is looked up in the
-    # FeatureGate
-    # --operand-kubernetes-version: a gate may switch on API groups, and which
-    # ones depends on the Kubernetes version; x.y.z without a leading v
-    run podman run --quiet --net=host --rm --log-driver=k8s-file \
-      --name kube-apiserver-render \
-      --volume "${PWD}:/assets:z" \
-      "${KUBE_APISERVER_OPERATOR_IMAGE}" \
-      /usr/bin/cluster-kube-apiserver-operator render \
-      --manifest-etcd-serving-ca=etcd-ca-bundle.crt \
-      --manifest-etcd-server-urls="${ETCD_ENDPOINTS}" \
-      --manifest-image="${OPENSHIFT_HYPERKUBE_IMAGE}" \
-      --manifest-operator-image="${KUBE_APISERVER_OPERATOR_IMAGE}" \
-      --asset-input-dir=/assets/tls \
-      --asset-output-dir=/assets/kube-apiserver-bootstrap \
-      --config-output-file=/assets/kube-apiserver-bootstrap/config \
-      --cluster-config-file=/assets/manifests/cluster-network-02-config.yml \
-      --cluster-auth-file=/assets/manifests/cluster-authentication-02-config.yaml \
-      --infra-config-file=/assets/manifests/cluster-infrastructure-02-config.yml \
-      --rendered-manifest-files=/assets/manifests \
-      --payload-version="${VERSION}" \
-      --operand-kubernetes-version="${KUBERNETES_VERSION}"
-  fi
-
+if step 3 'Copy the results to where they are read'; then
+  # A copy goes to .new/ first and is then renamed: a file that another program
+  # reads is whole.
+  mkdir -p .new
   # The pod mounts /etc/kubernetes/bootstrap-configs.
-  copy_files kube-apiserver-bootstrap/config \
+  cp kube-apiserver-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"
   # cluster-bootstrap hands it to the kubelet when all of the control plane is
   # rendered.
-  copy_files 'kube-apiserver-bootstrap/bootstrap-manifests/*' bootstrap-manifests/
+  cp kube-apiserver-bootstrap/bootstrap-manifests/* .new/
+  mv -f .new/* bootstrap-manifests/
   # cluster-bootstrap creates them, and the operator in the cluster finds its
   # signers.
-  copy_files 'kube-apiserver-bootstrap/manifests/*' manifests/
-}
+  cp kube-apiserver-bootstrap/manifests/* .new/
+  mv -f .new/* manifests/
+  rmdir .new
+fi 9>&-
 
-# The files' times tell which of the two renders came last.
-etcd_was_rendered_first() {
-  present tls/etcd-ca-bundle.crt kube-apiserver-bootstrap/config || return 1
-  [[ ! tls/etcd-ca-bundle.crt -nt kube-apiserver-bootstrap/config ]] ||
-    { echo 'tls/etcd-ca-bundle.crt is newer than kube-apiserver-bootstrap/config'; return 1; }
-}
-
-verify() {
-  check pod-name 'the static pod is the bootstrap API server' \
-    'metadata.name bootstrap-kube-apiserver' \
-    'Run render-kube-apiserver.sh --force.' \
-    value .metadata.name bootstrap-kube-apiserver bootstrap-manifests/kube-apiserver-pod.yaml
-  check pod-image 'every container of the pod has an image' \
-    'no empty image reference' \
-    'Run release-info.sh --force, then render-kube-apiserver.sh --force.' \
-    images bootstrap-manifests/kube-apiserver-pod.yaml
-  check pod-image-of-release 'the pod'\''s images are this release'\''s' \
-    'no image that the release does not name' \
-    'The release or an image in lab.yaml changed since; run release-info.sh --force, then render-kube-apiserver.sh --force.' \
-    payload release-info/images bootstrap-manifests/kube-apiserver-pod.yaml
-  check pod-copied 'the pod waits for cluster-bootstrap' \
-    'the rendered file in bootstrap-manifests/, unchanged' \
-    'Run render-kube-apiserver.sh again.' \
-    same kube-apiserver-bootstrap/bootstrap-manifests/* bootstrap-manifests/
-  check config-copied 'the configuration is where the pod looks' \
-    'the rendered file as kube-apiserver-config.yaml' \
-    'Run render-kube-apiserver.sh again; without it the pod starts and dies.' \
-    same kube-apiserver-bootstrap/config \
-      "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"
-  check manifests-copied 'the operator'\''s objects wait among the manifests' \
-    'every rendered file in manifests/, unchanged' \
-    'Run render-kube-apiserver.sh again.' \
-    same kube-apiserver-bootstrap/manifests/* manifests/
-  check signer-certificates 'no signer'\''s Secret has an empty certificate' \
-    'in each secret-*-signer.yaml a tls.crt that holds something' \
-    'Look for the missing file in tls/, run make-pki.sh or unpack the bootstrap.ign again, then render-kube-apiserver.sh --force.' \
-    line "^ *tls\\.crt: [A-Za-z0-9+/=]{40}" \
-      kube-apiserver-bootstrap/manifests/secret-*-signer.yaml
-  check signer-keys 'no signer'\''s Secret has an empty key' \
-    'in each secret-*-signer.yaml a tls.key that holds something' \
-    'Look for the missing file in tls/, run make-pki.sh or unpack the bootstrap.ign again, then render-kube-apiserver.sh --force.' \
-    line "^ *tls\\.key: [A-Za-z0-9+/=]{40}" \
-      kube-apiserver-bootstrap/manifests/secret-*-signer.yaml
-  check client-cas 'no client CA is empty' \
-    'a certificate in each configmap-*-ca.yaml' \
-    'Look for the missing bundle in tls/, run make-pki.sh, then render-kube-apiserver.sh --force.' \
-    line "-----BEGIN CERTIFICATE-----" kube-apiserver-bootstrap/manifests/configmap-*-ca.yaml
-  check token-public-key 'the service account'\''s public key is not empty' \
-    'a public key in configmap-sa-token-signing-certs.yaml' \
-    'Run make-pki.sh, then render-kube-apiserver.sh --force.' \
-    line "-----BEGIN (RSA )?PUBLIC KEY-----" \
-      kube-apiserver-bootstrap/manifests/configmap-sa-token-signing-certs.yaml
-  check bound-key 'the bound token signing key and its public half belong together' \
-    'the same public key in both' \
-    'Remove both from tls/, so that the operator makes new ones, and run render-kube-apiserver.sh --force.' \
-    key_pair tls/bound-service-account-signing-key.pub
-  check etcd-client 'the API server will get into etcd' \
-    'a chain from tls/etcd-client.crt to tls/etcd-ca-bundle.crt' \
-    'Run render-etcd.sh, then render-kube-apiserver.sh --force.' \
-    chain tls/etcd-ca-bundle.crt tls/etcd-client.crt
-  check after-etcd 'etcd was not rendered again since' \
-    'kube-apiserver-bootstrap/config is not older than tls/etcd-ca-bundle.crt' \
-    'Run render-kube-apiserver.sh --force.' \
-    etcd_was_rendered_first
-  check serving-chain 'the serving certificates come from the CAs that clients trust' \
-    'a chain from each of the four to kube-apiserver-complete-server-ca-bundle.crt' \
-    'Run make-pki.sh --force and the renders again, or unpack the bootstrap.ign again.' \
-    chain tls/kube-apiserver-complete-server-ca-bundle.crt tls/kube-apiserver-localhost-server.crt \
-      tls/kube-apiserver-service-network-server.crt tls/kube-apiserver-lb-server.crt \
-      tls/kube-apiserver-internal-lb-server.crt
-  check serving-fresh 'the serving certificates live long enough to finish' \
-    'not expired, and one more hour to go' \
-    'Run make-pki.sh --force and the renders again, or make a new bootstrap.ign with openshift-install.' \
-    fresh 60 tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt \
-      tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt
-}
-
-usual_failures() {
-  usual_failure 'missing desired version' \
-    'The FeatureGate has no status for this version; copy-manifests ran again after render-api, or the release was changed.' \
-    'Run render-api.sh --force (in 4.14 render-config.sh --force), then render-kube-apiserver.sh.'
-  usual_failure 'missing operand kubernetes version: --operand-kubernetes-version' \
-    'The Kubernetes version arrived empty, or the command line is that of an older release.' \
-    'Run release-info.sh --force; if the flag is missing, set release.version in lab.yaml to the release of the image.'
-  usual_failure 'No Major.Minor.Patch elements found' \
-    'The Kubernetes version was given as v1.33; it wants x.y.z.' \
-    'Run release-info.sh --force, which takes it from the release'\''s annotation.'
-  usual_failure 'cannot return FeatureGate without rendered manifests' \
-    '--rendered-manifest-files is missing from the command line.' \
-    'Generate the scripts again.'
-  usual_failure '--rendered-manifest-files, are not consistent so results would be unpredictable depending on apply order:' \
-    'Two files in manifests/ set the same object to different values; the message goes on with both names and the object.' \
-    'Keep one of the two files.'
-  usual_failure 'error calling notBefore: data does not contain any valid RSA or ECDSA certificates' \
-    'A CA file in tls/ is not PEM; the message begins with the template that wanted it.' \
-    'Run make-pki.sh, or unpack the bootstrap.ign again.'
-  usual_failure 'was supplied, but the matching public key is missing' \
-    'tls/ holds bound-service-account-signing-key.key without its .pub.' \
-    'Bring the .pub back, or remove the key too and let the operator make both.'
-}
-
-stage_main "$@"
+finish

@@ -141,7 +141,7 @@ invalidates() {
   invalidated etcd-bootstrap.done render-etcd.sh 'it read the old install-config, Infrastructure and Network'
   invalidated node-tuning-bootstrap.done render-node-tuning.sh 'it read the old Infrastructure'
   invalidated cco-bootstrap.done render-cco.sh 'it read the old install-config'
-  invalidated api-bootstrap.done render-api.sh 'render-api wrote the FeatureGate'\''s status into manifests/99_feature-gate.yaml, and this puts the bare one back'
+  invalidated api-bootstrap.done render-api.sh 'render-api wrote the FeatureGate'\''s status, and this puts the bare file back'
   # A file that is refused invalidates nothing. So all of it is laid out beside the
   # assets, and checked there, before anything is marked as not done.
   [[ ${FORCE} == no && ${#INVALIDATED[@]} -gt 0 ]] || { need_ignition; begin_record; lay_out; check_there; }

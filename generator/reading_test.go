@@ -1,0 +1,412 @@
+package generator
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"bootlab/labs"
+)
+
+var reading = flag.Bool("reading", false, "print how much there is to read for each script of the default lab")
+
+// notMoved are the scripts that are still callbacks of stage-lib.sh. The list only
+// shrinks, and ends empty.
+var notMoved = []string{
+	"approve-csrs.sh",
+	"approve-worker-csrs.sh",
+	"finish-bootstrap.sh",
+	"get-tools.sh",
+	"make-ignition.sh",
+	"make-kubeconfigs.sh",
+	"make-manifests.sh",
+	"make-pki.sh",
+	"release-hold.sh",
+	"release-info.sh",
+	"remove-bootstrap.sh",
+	"render-all.sh",
+	"restore-cvo-overrides.sh",
+	"run-bootkube-until.sh",
+	"smoke-test.sh",
+	"start-bootstrap.sh",
+	"unpack-bootstrap-ignition.sh",
+	"verify-api.sh",
+	"wait-for-ceo.sh",
+	"wait-for-etcd.sh",
+	"wait-for-masters.sh",
+	"wait-for-operators.sh",
+	"watch-etcd-members.sh",
+}
+
+// The contract: how much a person reads at most. A code line is a line after
+// shfmt that is neither blank nor a comment; lines of here documents count.
+const (
+	renderCode      = 60  // code of a render without the operator's command
+	renderLines     = 110 // all lines of a render without its head and its notes on flags
+	renderWithLibs  = 450 // code of a render and of every library that it loads
+	checkCode       = 60  // more with the checks
+	stageLibrary    = 150 // code of lib/stage.sh
+	mostSteps       = 12  // prompts of --step
+	longestCodeLine = 100 // columns, but for flags of an operator and values of the lab
+)
+
+var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600}
+
+const otherScriptCode = 150
+
+// measured is how much there is to read in a file.
+type measured struct {
+	code     int // lines of code
+	operator int // those of them that are the command of the operator
+	body     int // all lines without the head and the notes on flags
+	loads    []string
+	steps    int
+}
+
+// measure counts a script that shfmt can read.
+func measure(text string) (measured, error) {
+	m := measured{loads: loaded(text)}
+	printed, err := formatted(text)
+	if err != nil {
+		return m, err
+	}
+	for _, line := range strings.Split(printed, "\n") {
+		if strings.TrimSpace(line) != "" {
+			m.code++
+		}
+	}
+	f, err := syntax.NewParser().Parse(strings.NewReader(printed), "")
+	if err != nil {
+		return m, err
+	}
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			if isOperator(n) {
+				m.operator += int(n.End().Line() - n.Pos().Line() + 1)
+			}
+		case *syntax.IfClause:
+			if isStep(n) {
+				m.steps++
+			}
+		}
+		return true
+	})
+	_, body, _ := strings.Cut(text, "\nset -Eeuo pipefail\n")
+	m.body = strings.Count(notRead.ReplaceAllString(flagNotes.ReplaceAllString(body, ""), ""), "\n") + 1
+	return m, nil
+}
+
+// notRead are directives for shellcheck.
+var notRead = regexp.MustCompile(`(?m)^ *# shellcheck .*\n`)
+
+// flagNotes are the comments on the flags of a podman run.
+var flagNotes = regexp.MustCompile(`(?m)^  # --[a-z0-9-]+: .*\n(  # .*\n)*`)
+
+// formatted is a script as shfmt writes it, without its comments.
+func formatted(text string) (string, error) {
+	f, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	p := syntax.NewPrinter(syntax.Indent(2), syntax.SwitchCaseIndent(true), syntax.SpaceRedirects(true))
+	err = p.Print(&b, f)
+	return b.String(), err
+}
+
+func literals(c *syntax.CallExpr) []string {
+	var out []string
+	for _, w := range c.Args {
+		out = append(out, w.Lit())
+	}
+	return out
+}
+
+// isOperator says whether a statement is a podman run under the name of a stage's
+// container, or adds one of the flags that are not always given.
+func isOperator(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		w := literals(c)
+		return len(w) > 2 && w[0] == "podman" && w[1] == "run" && slices.Contains(w, "--name") || len(w) == 0 && setsFlags(c) && s.Pos().Col() == 1
+	case *syntax.BinaryCmd:
+		added, ok := c.Y.Cmd.(*syntax.CallExpr)
+		return ok && setsFlags(added)
+	}
+	return false
+}
+
+func setsFlags(c *syntax.CallExpr) bool {
+	return len(c.Assigns) == 1 && c.Assigns[0].Name.Value == "additional_flags"
+}
+
+func isStep(c *syntax.IfClause) bool {
+	if len(c.Cond) != 1 {
+		return false
+	}
+	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) > 0 && call.Args[0].Lit() == "step"
+}
+
+var sourceLine = regexp.MustCompile(`(?m)^\s*source "\$\{SCRIPTS\}/(lib/[a-z-]+\.sh)"`)
+
+// loaded are the libraries that a file sources itself.
+func loaded(text string) []string {
+	var out []string
+	for _, m := range sourceLine.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// readable is an output with what was measured of it.
+type readable struct {
+	files map[string]string
+	known map[string]measured
+}
+
+func (r *readable) of(t testing.TB, file string) measured {
+	t.Helper()
+	text := r.files[file]
+	if m, ok := r.known[text]; ok {
+		return m
+	}
+	m, err := measure(text)
+	if err != nil {
+		t.Errorf("%s: %v", file, err)
+	}
+	r.known[text] = m
+	return m
+}
+
+// libraries are those that a file of a directory loads, and those that they load.
+func (r *readable) libraries(t testing.TB, dir, file string) []string {
+	t.Helper()
+	var out []string
+	for queue := r.of(t, file).loads; len(queue) > 0; queue = queue[1:] {
+		if slices.Contains(out, queue[0]) {
+			continue
+		}
+		if r.files[dir+"/"+queue[0]] == "" {
+			t.Fatalf("%s loads %s, which is not there", file, queue[0])
+		}
+		out = append(out, queue[0])
+		queue = append(queue, r.of(t, dir+"/"+queue[0]).loads...)
+	}
+	return out
+}
+
+// withLibraries is the code of a script and of all that it loads.
+func (r *readable) withLibraries(t testing.TB, dir, file string) int {
+	sum := r.of(t, file).code
+	for _, name := range r.libraries(t, dir, file) {
+		sum += r.of(t, dir+"/"+name).code
+	}
+	return sum
+}
+
+func isMoved(text string) bool { return strings.Contains(text, "\nbegin \"$@\"\n") }
+
+// everyOutput renders each shipped lab in each release, and a lab with mirrors, a
+// CA and a proxy.
+func everyOutput(t *testing.T, visit func(t *testing.T, files map[string]string)) {
+	for _, e := range labs.ExampleList() {
+		for _, id := range labs.Builtin().ReleaseIDs() {
+			t.Run(e.Name+" "+id, func(t *testing.T) {
+				files := map[string]string{}
+				for _, f := range render(t, e.Name, id).Files {
+					files[f.Path] = string(f.Data)
+				}
+				visit(t, files)
+			})
+		}
+	}
+	t.Run("mirrors, CA and proxy", func(t *testing.T) {
+		files := map[string]string{}
+		for name, f := range renderKeys(t, registryKeys) {
+			files[name] = string(f.Data)
+		}
+		visit(t, files)
+	})
+}
+
+func TestAPersonReadsAScriptInOneSitting(t *testing.T) {
+	known := map[string]measured{}
+	seen := map[string]bool{}
+	everyOutput(t, func(t *testing.T, files map[string]string) {
+		r := &readable{files, known}
+		for file, text := range files {
+			dir, name := path.Split(file)
+			dir = strings.TrimSuffix(dir, "/")
+			if path.Ext(file) != ".sh" || seen[text] || slices.Contains(notMoved, name) && !isMoved(text) || strings.HasSuffix(name, "-lib.sh") {
+				continue
+			}
+			seen[text] = true
+			switch path.Base(dir) {
+			case "scripts", "node":
+				r.script(t, dir, file)
+			case "lib":
+				if code := r.of(t, file).code; name == "stage.sh" && code > stageLibrary {
+					t.Errorf("%s has %d lines of code, more than %d", file, code, stageLibrary)
+				}
+			}
+			longLines(t, file, text)
+		}
+	})
+}
+
+func (r *readable) script(t *testing.T, dir, file string) {
+	t.Helper()
+	m, name := r.of(t, file), path.Base(file)
+	limit := otherScriptCode
+	if n := scriptCode[name]; n > 0 {
+		limit = n
+	}
+	render := m.operator > 0 && strings.HasPrefix(name, "render-")
+	if render {
+		limit = renderCode + m.operator
+		if m.body > renderLines {
+			t.Errorf("%s has %d lines without its head and the notes on flags, more than %d", file, m.body, renderLines)
+		}
+		sum := r.withLibraries(t, dir, file)
+		if sum > renderWithLibs {
+			t.Errorf("%s and its libraries have %d lines of code, more than %d", file, sum, renderWithLibs)
+		}
+		if sum += r.of(t, dir+"/checks/"+name).code; sum > renderWithLibs+checkCode {
+			t.Errorf("%s, its libraries and its checks have %d lines of code, more than %d", file, sum, renderWithLibs+checkCode)
+		}
+	}
+	if m.code > limit {
+		t.Errorf("%s has %d lines of code, more than %d", file, m.code, limit)
+	}
+	if m.steps == 0 || m.steps > mostSteps {
+		t.Errorf("%s has %d steps, not 1 to %d", file, m.steps, mostSteps)
+	}
+}
+
+var flagLine = regexp.MustCompile(`^( +("?-|additional_flags)|export [A-Z_]+=')`)
+
+func longLines(t *testing.T, file, text string) {
+	t.Helper()
+	for i, line := range strings.Split(text, "\n") {
+		if n := len([]rune(line)); n > longestCodeLine && !flagLine.MatchString(line) {
+			t.Errorf("%s:%d has %d columns, more than %d", file, i+1, n, longestCodeLine)
+		}
+	}
+}
+
+// A script that is not of the new shape is on the list, and no other.
+func TestTheListOfScriptsToMoveOnlyShrinks(t *testing.T) {
+	there := map[string]bool{}
+	everyOutput(t, func(t *testing.T, files map[string]string) {
+		for file, text := range files {
+			name := path.Base(file)
+			if dir := path.Dir(file); path.Ext(file) != ".sh" || dir != "scripts" && dir != "node" || strings.HasSuffix(name, "-lib.sh") {
+				continue
+			}
+			there[name] = true
+			if listed := slices.Contains(notMoved, name); listed == isMoved(text) {
+				t.Errorf("%s: moved %v, on the list %v", file, isMoved(text), listed)
+			}
+		}
+	})
+	for _, name := range notMoved {
+		if !there[name] {
+			t.Errorf("%s is on the list, and no lab has it", name)
+		}
+	}
+}
+
+// protocol are the lines by which --dry-run finds the settings and the steps.
+var protocol = regexp.MustCompile(`^(source |begin |if step |fi( 9>&-)?$|finish)`)
+
+// In a step only programs run that a reader has, and no line of a text in it can
+// be taken for the end of the step.
+func TestAStepHoldsNothingButPrograms(t *testing.T) {
+	seen := map[string]bool{}
+	everyOutput(t, func(t *testing.T, files map[string]string) {
+		functions := map[string]bool{}
+		for file, text := range files {
+			if path.Base(path.Dir(file)) != "lib" {
+				continue
+			}
+			for _, m := range regexp.MustCompile(`(?m)^([a-z_]+)\(\) \{`).FindAllStringSubmatch(text, -1) {
+				functions[m[1]] = true
+			}
+		}
+		if len(functions) < 20 {
+			t.Fatalf("only %d functions in the libraries", len(functions))
+		}
+		for file, text := range files {
+			if path.Ext(file) != ".sh" || !isMoved(text) || seen[text] {
+				continue
+			}
+			seen[text] = true
+			f, err := syntax.NewParser().Parse(strings.NewReader(text), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			syntax.Walk(f, func(n syntax.Node) bool {
+				if c, ok := n.(*syntax.IfClause); ok && isStep(c) {
+					programsOnly(t, file, text, c, functions)
+				}
+				return true
+			})
+		}
+	})
+}
+
+func programsOnly(t *testing.T, file, text string, step *syntax.IfClause, functions map[string]bool) {
+	t.Helper()
+	for _, stmt := range step.Then {
+		syntax.Walk(stmt, func(n syntax.Node) bool {
+			if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 && functions[c.Args[0].Lit()] {
+				t.Errorf("%s:%d calls %s of a library in a step", file, c.Pos().Line(), c.Args[0].Lit())
+			}
+			return true
+		})
+	}
+	lines := strings.Split(text, "\n")
+	for i := step.Pos().Line(); i < step.FiPos.Line()-1; i++ {
+		if protocol.MatchString(lines[i]) {
+			t.Errorf("%s:%d is taken for a line of the script's own: %s", file, i+1, lines[i])
+		}
+	}
+}
+
+// TestReadingTable prints, with -reading, what the contract counts.
+func TestReadingTable(t *testing.T) {
+	if !*reading {
+		t.Skip("-reading prints the table")
+	}
+	r := &readable{map[string]string{}, map[string]measured{}}
+	var scripts []string
+	for _, f := range render(t, "compact", "4.21").Files {
+		r.files[f.Path] = string(f.Data)
+		if dir := path.Dir(f.Path); path.Ext(f.Path) == ".sh" && (dir == "scripts" || dir == "node") && !strings.HasSuffix(f.Path, "-lib.sh") {
+			scripts = append(scripts, f.Path)
+		}
+	}
+	fmt.Printf("%-36s %6s %9s %6s %10s %7s %6s\n", "script", "code", "operator", "lines", "libraries", "checks", "sum")
+	for _, file := range scripts {
+		dir, name := path.Dir(file), path.Base(file)
+		if dir == "node" && r.files["scripts/"+name] != "" {
+			continue
+		}
+		m := r.of(t, file)
+		if !isMoved(r.files[file]) {
+			fmt.Printf("%-36s %6d %9s %6s   not moved\n", file, m.code, "", "")
+			continue
+		}
+		all, checks := r.withLibraries(t, dir, file), r.of(t, dir+"/checks/"+name).code
+		fmt.Printf("%-36s %6d %9d %6d %10d %7d %6d\n", file, m.code, m.operator, m.body, all-m.code, checks, all+checks)
+	}
+}

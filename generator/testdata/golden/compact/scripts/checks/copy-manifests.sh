@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# copy-manifests: the checks of the stage
+#
+# copy-manifests.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check arrived 'every file of openshift/ is in manifests/' <<< \
+  'for file in openshift/*; do ls "manifests/${file##*/}" > /dev/null; done'
+check unchanged 'what arrived is what was sent' << 'COMMAND'
+for file in openshift/*; do
+  [[ ${file} == */99_feature-gate.yaml ]] || cmp "${file}" "manifests/${file##*/}"
+done
+COMMAND
+check objects 'every file in manifests/ is an object' << 'COMMAND'
+for file in manifests/*; do
+  if [[ $(head -c 1 "${file}") == '{' ]]; then
+    jq --exit-status '.kind and .apiVersion' "${file}" > /dev/null
+  else
+    grep '^"\?kind"\?:' "${file}" > /dev/null && grep '^"\?apiVersion"\?:' "${file}" > /dev/null
+  fi || { echo "${file} is not an object" && exit 1; }
+done
+COMMAND
+check feature-gate 'there is a FeatureGate for the API'\''s render' << 'COMMAND'
+grep -E -e '\bkind"?: *"?FeatureGate"?(,|}| *$)' manifests/99_feature-gate.yaml
+COMMAND
+
+end_of_checks

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# render-api: the checks of the stage
+#
+# render-api.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+VERSION="$(cat "${ASSET_DIR}/release-info/version" 2> /dev/null)" ||
+  VERSION='unknown: no release-info/version'
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check crds 'the CRDs were rendered' <<< \
+  '(($(ls api-bootstrap/manifests/*.yaml | wc -l) >= 10))'
+check crds-copied 'the CRDs wait among the manifests' << 'COMMAND'
+(cd api-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  (cd manifests && sha256sum --check --quiet)
+COMMAND
+check gates-of-version 'the FeatureGate has a status for this payload version' << 'COMMAND'
+jq --exit-status --arg want "${VERSION}" '.status.featureGates[0].version == $want' \
+  manifests/99_feature-gate.yaml
+COMMAND
+
+end_of_checks

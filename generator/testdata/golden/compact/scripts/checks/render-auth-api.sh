@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# render-auth-api: the checks of the stage
+#
+# render-auth-api.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check crd 'the CRD was rendered' << 'COMMAND'
+grep -E -e '\bname"?: *"?rolebindingrestrictions[.]authorization[.]openshift[.]io"?(,|}| *$)' \
+  auth-api-bootstrap/manifests/authorization.openshift.io_rolebindingrestrictions.yaml
+COMMAND
+check crd-copied 'the CRD waits among the manifests' << 'COMMAND'
+(cd auth-api-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  (cd manifests && sha256sum --check --quiet)
+COMMAND
+
+end_of_checks

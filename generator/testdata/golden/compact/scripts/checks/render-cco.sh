@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# render-cco: the checks of the stage
+#
+# render-cco.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check manifests 'the operator rendered its objects' << 'COMMAND'
+for file in cco-bootstrap/manifests/cco-namespace.yaml \
+  cco-bootstrap/manifests/cco-operator-config.yaml; do
+  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
+done
+COMMAND
+check types 'both types are among them' <<< \
+  '(($(ls cco-bootstrap/manifests/cco-cloudcredential_v1_*.yaml | wc -l) >= 2))'
+check manifests-copied 'they wait among the manifests' << 'COMMAND'
+(cd cco-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  (cd manifests && sha256sum --check --quiet)
+COMMAND
+check pod 'the static pod is there, unless credentials are handed out by hand' << 'COMMAND'
+[[ -s cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
+  grep -E '^ *credentialsMode: "?Manual' cco-bootstrap/manifests/cco-operator-config.yaml
+COMMAND
+[[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
+  check pod-image 'the static pod has an image to run' << 'COMMAND'
+sed -n 's/^[- ]*"*image"*: *//p' bootstrap-manifests/cloud-credential-operator-pod.yaml |
+  awk '!/[a-z]/ { print "empty: " $0; bad = 1 } END { exit bad || NR == 0 }'
+COMMAND
+[[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
+  check pod-image-of-release 'the pod'\''s images are this release'\''s' << 'COMMAND'
+cat release-info/images release-info/digest |
+  awk 'FNR == NR { known[$NF]; next }
+    /^[- ]*"?image"?:/ { gsub(/["\047]/, "", $NF); if (!($NF in known)) { print $NF; bad = 1 } }
+    END { exit bad }' - bootstrap-manifests/cloud-credential-operator-pod.yaml
+COMMAND
+[[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
+  check pod-copied 'the pod waits for cluster-bootstrap' << 'COMMAND'
+(cd cco-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
+  (cd bootstrap-manifests && sha256sum --check --quiet)
+COMMAND
+
+end_of_checks

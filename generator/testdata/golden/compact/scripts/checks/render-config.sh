@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# render-config: the checks of the stage
+#
+# render-config.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check infrastructure 'the Infrastructure is one' << 'COMMAND'
+grep -E -e '\bkind"?: *"?Infrastructure"?(,|}| *$)' manifests/cluster-infrastructure-02-config.yml
+COMMAND
+check cloud-config 'the cloud configuration was generated' << 'COMMAND'
+grep -E -e '\bname"?: *"?kube-cloud-config"?(,|}| *$)' \
+  config-bootstrap/cloud-provider-config-generated.yaml
+COMMAND
+
+end_of_checks

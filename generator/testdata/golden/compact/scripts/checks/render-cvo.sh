@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# render-cvo: the checks of the stage
+#
+# render-cvo.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+RELEASE_IMAGE_DIGEST="$(cat "${ASSET_DIR}/release-info/digest" 2> /dev/null)" ||
+  RELEASE_IMAGE_DIGEST='unknown: no release-info/digest'
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check pod-name 'the static pod is the operator'\''s' << 'COMMAND'
+grep -E -e '\bname"?: *"?bootstrap-cluster-version-operator"?(,|}| *$)' \
+  bootstrap-manifests/bootstrap-pod.yaml
+COMMAND
+check pod-image 'the static pod runs this release' << 'COMMAND'
+grep -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
+  bootstrap-manifests/bootstrap-pod.yaml
+COMMAND
+check operator-manifests 'the operator'\''s own objects wait among the manifests' << 'COMMAND'
+for file in manifests/0000_00_cluster-version-operator_00_namespace.yaml \
+  manifests/0000_00_cluster-version-operator_01_clusterversion* \
+  manifests/0000_00_cluster-version-operator_*_deployment.yaml; do
+  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
+done
+COMMAND
+check deployment-image 'the deployment runs this release too' << 'COMMAND'
+for file in manifests/0000_00_cluster-version-operator_*_deployment.yaml; do
+  grep -q -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" "${file}" ||
+    { echo "${file}" && exit 1; }
+done
+COMMAND
+check kubeconfig 'the pod'\''s kubeconfig leads to this node' <<< \
+  'cmp auth/kubeconfig-loopback "${HOST_ROOT}/etc/kubernetes/kubeconfig"'
+
+end_of_checks

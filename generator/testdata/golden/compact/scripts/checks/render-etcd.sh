@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# render-etcd: the checks of the stage
+#
+# render-etcd.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check pod-manifest 'the etcd static pod manifest is where the kubelet looks' << 'COMMAND'
+cmp etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml \
+  "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
+COMMAND
+check pod-name 'the manifest is the bootstrap member'\''s' << 'COMMAND'
+grep -E -e '\bname"?: *"?etcd-bootstrap-member"?(,|}| *$)' \
+  "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
+COMMAND
+check pod-image 'the static pod has an image to run' << 'COMMAND'
+sed -n 's/^[- ]*"*image"*: *//p' "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" |
+  awk '!/[a-z]/ { print "empty: " $0; bad = 1 } END { exit bad || NR == 0 }'
+COMMAND
+check pod-image-of-release 'it is the etcd image of this release' << 'COMMAND'
+etcd="$(grep '^etcd ' release-info/images)"
+grep --fixed-strings "${etcd#* }" "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
+COMMAND
+check member-files 'what the pod mounts is as it was rendered' << 'COMMAND'
+(cd etcd-bootstrap/etc-kubernetes && find * -type f -exec sha256sum {} +) |
+  (cd "${HOST_ROOT}/etc/kubernetes" && sha256sum --check --quiet)
+COMMAND
+check tls 'the API server'\''s way to etcd is in tls/' << 'COMMAND'
+(cd etcd-bootstrap/tls && find * -type f -exec sha256sum {} +) |
+  (cd tls && sha256sum --check --quiet)
+COMMAND
+check client-chain 'the client certificate is signed by the etcd signer' <<< \
+  'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
+check client-key 'the client certificate and its key belong together' << 'COMMAND'
+openssl x509 -in tls/etcd-client.crt -noout -pubkey |
+  diff - <(openssl pkey -in tls/etcd-client.key -pubout)
+COMMAND
+check peer-chain 'the member'\''s peer certificate is signed by the etcd signer' << 'COMMAND'
+openssl verify -no-CApath -CAfile \
+  "${HOST_ROOT}/etc/kubernetes/static-pod-resources/etcd-member/ca.crt" \
+  "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/etcd-all-certs/etcd-peer-*.crt
+COMMAND
+check serving 'the member can serve the API server, its peers and the metrics port' << 'COMMAND'
+for file in \
+  "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/*/etcd-serving-*.crt; do
+  openssl x509 -in "${file}" -noout -ext extendedKeyUsage | sed '1d; s/ //g; y/,/\n/' | sort |
+    diff - <(printf '%s\n' TLSWebServerAuthentication TLSWebClientAuthentication | sort)
+done
+COMMAND
+check api-manifests 'etcd'\''s objects wait among the manifests' << 'COMMAND'
+(cd etcd-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  (cd manifests && sha256sum --check --quiet)
+COMMAND
+
+end_of_checks

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# render-ingress: the checks of the stage
+#
+# render-ingress.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check crd 'the CRD was rendered' << 'COMMAND'
+grep -E -e '\bname"?: *"?ingresscontrollers[.]operator[.]openshift[.]io"?(,|}| *$)' \
+  ingress-operator-manifests/cluster-ingress-00-custom-resource-definition.yaml
+COMMAND
+check namespace 'the operator'\''s namespace was rendered' << 'COMMAND'
+grep -E -e '\bname"?: *"?openshift-ingress-operator"?(,|}| *$)' \
+  ingress-operator-manifests/cluster-ingress-00-namespace.yaml
+COMMAND
+check copied 'both wait among the manifests' << 'COMMAND'
+(cd ingress-operator-manifests && find * -type f -exec sha256sum {} +) |
+  (cd manifests && sha256sum --check --quiet)
+COMMAND
+
+end_of_checks

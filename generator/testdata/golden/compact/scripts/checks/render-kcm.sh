@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# render-kcm: the checks of the stage
+#
+# render-kcm.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check pod-name 'the static pod is the bootstrap controller manager' << 'COMMAND'
+grep -E -e '\bname"?: *"?bootstrap-kube-controller-manager"?(,|}| *$)' \
+  bootstrap-manifests/kube-controller-manager-pod.yaml
+COMMAND
+check pod-image 'both containers have an image' << 'COMMAND'
+sed -n 's/^[- ]*"*image"*: *//p' bootstrap-manifests/kube-controller-manager-pod.yaml |
+  awk '!/[a-z]/ { print "empty: " $0; bad = 1 } END { exit bad || NR == 0 }'
+COMMAND
+check pod-image-of-release 'the pod'\''s images are this release'\''s' << 'COMMAND'
+cat release-info/images release-info/digest |
+  awk 'FNR == NR { known[$NF]; next }
+    /^[- ]*"?image"?:/ { gsub(/["\047]/, "", $NF); if (!($NF in known)) { print $NF; bad = 1 } }
+    END { exit bad }' - bootstrap-manifests/kube-controller-manager-pod.yaml
+COMMAND
+check pod-copied 'the pod waits for cluster-bootstrap' << 'COMMAND'
+(cd kube-controller-manager-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
+  (cd bootstrap-manifests && sha256sum --check --quiet)
+COMMAND
+check config-copied 'the controller manager'\''s configuration is where the pod looks' << 'COMMAND'
+cmp kube-controller-manager-bootstrap/config \
+  "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml"
+COMMAND
+check cpc-config-copied 'the policy controller'\''s configuration is in its place' << 'COMMAND'
+cmp kube-controller-manager-bootstrap/cpc-config \
+  "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"
+COMMAND
+check manifests-copied 'the operator'\''s objects wait among the manifests' << 'COMMAND'
+(cd kube-controller-manager-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  (cd manifests && sha256sum --check --quiet)
+COMMAND
+check csr-signer-certificate 'the signer of kubelets'\'' certificates is not empty' << 'COMMAND'
+grep -E -e '^ *tls\.crt: [A-Za-z0-9+/=]{40}' \
+  kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
+COMMAND
+check csr-signer-key 'that signer'\''s key is not empty' << 'COMMAND'
+grep -E -e '^ *tls\.key: [A-Za-z0-9+/=]{40}' \
+  kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
+COMMAND
+check csr-ca 'the CA of kubelets'\'' certificates is not empty' << 'COMMAND'
+grep -E -e '-----BEGIN CERTIFICATE-----' \
+  kube-controller-manager-bootstrap/manifests/configmap-csr-controller-ca.yaml
+COMMAND
+check token-key 'the key of service account tokens is not empty' << 'COMMAND'
+for file in kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml; do
+  grep -q -E -e '^ *service-account\.key: [A-Za-z0-9+/=]{40}' "${file}" ||
+    { echo "${file}" && exit 1; }
+done
+COMMAND
+check signer-fresh 'the signer of kubelets'\'' certificates lives long enough to finish' <<< \
+  'openssl x509 -in tls/kubelet-signer.crt -noout -enddate -checkend 3600'
+
+end_of_checks

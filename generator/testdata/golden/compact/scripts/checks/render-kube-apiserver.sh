@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# render-kube-apiserver: the checks of the stage
+#
+# render-kube-apiserver.sh --verify runs this file. A check passes when its
+# command succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check pod-name 'the static pod is the bootstrap API server' << 'COMMAND'
+grep -E -e '\bname"?: *"?bootstrap-kube-apiserver"?(,|}| *$)' \
+  bootstrap-manifests/kube-apiserver-pod.yaml
+COMMAND
+check pod-image 'every container of the pod has an image' << 'COMMAND'
+sed -n 's/^[- ]*"*image"*: *//p' bootstrap-manifests/kube-apiserver-pod.yaml |
+  awk '!/[a-z]/ { print "empty: " $0; bad = 1 } END { exit bad || NR == 0 }'
+COMMAND
+check pod-image-of-release 'the pod'\''s images are this release'\''s' << 'COMMAND'
+cat release-info/images release-info/digest |
+  awk 'FNR == NR { known[$NF]; next }
+    /^[- ]*"?image"?:/ { gsub(/["\047]/, "", $NF); if (!($NF in known)) { print $NF; bad = 1 } }
+    END { exit bad }' - bootstrap-manifests/kube-apiserver-pod.yaml
+COMMAND
+check pod-copied 'the pod waits for cluster-bootstrap' << 'COMMAND'
+(cd kube-apiserver-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
+  (cd bootstrap-manifests && sha256sum --check --quiet)
+COMMAND
+check config-copied 'the configuration is where the pod looks' << 'COMMAND'
+cmp kube-apiserver-bootstrap/config \
+  "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"
+COMMAND
+check manifests-copied 'the operator'\''s objects wait among the manifests' << 'COMMAND'
+(cd kube-apiserver-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  (cd manifests && sha256sum --check --quiet)
+COMMAND
+check signer-certificates 'no signer'\''s Secret has an empty certificate' << 'COMMAND'
+for file in kube-apiserver-bootstrap/manifests/secret-*-signer.yaml; do
+  grep -q -E -e '^ *tls\.crt: [A-Za-z0-9+/=]{40}' "${file}" || { echo "${file}" && exit 1; }
+done
+COMMAND
+check signer-keys 'no signer'\''s Secret has an empty key' << 'COMMAND'
+for file in kube-apiserver-bootstrap/manifests/secret-*-signer.yaml; do
+  grep -q -E -e '^ *tls\.key: [A-Za-z0-9+/=]{40}' "${file}" || { echo "${file}" && exit 1; }
+done
+COMMAND
+check client-cas 'no client CA is empty' << 'COMMAND'
+for file in kube-apiserver-bootstrap/manifests/configmap-*-ca.yaml; do
+  grep -q -E -e '-----BEGIN CERTIFICATE-----' "${file}" || { echo "${file}" && exit 1; }
+done
+COMMAND
+check token-public-key 'the service account'\''s public key is not empty' << 'COMMAND'
+grep -E -e '-----BEGIN (RSA )?PUBLIC KEY-----' \
+  kube-apiserver-bootstrap/manifests/configmap-sa-token-signing-certs.yaml
+COMMAND
+check bound-key 'the bound token signing key and its public half belong together' << 'COMMAND'
+openssl pkey -pubin -in tls/bound-service-account-signing-key.pub -pubout |
+  diff - <(openssl pkey -in tls/bound-service-account-signing-key.key -pubout)
+COMMAND
+check etcd-client 'the API server will get into etcd' <<< \
+  'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
+check serving-chain 'the serving certificates come from the CAs that clients trust' << 'COMMAND'
+openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
+  tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt \
+  tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt
+COMMAND
+check serving-fresh 'the serving certificates live long enough to finish' << 'COMMAND'
+for file in tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt \
+  tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt; do
+  openssl x509 -in "${file}" -noout -enddate -checkend 3600 || { echo "${file}" && exit 1; }
+done
+COMMAND
+
+end_of_checks

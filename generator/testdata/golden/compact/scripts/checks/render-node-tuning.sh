@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# render-node-tuning: the checks of the stage
+#
+# render-node-tuning.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check ran 'the operator ran' <<< \
+  'ls -d node-tuning-bootstrap'
+[[ -z "$(ls -A node-tuning-bootstrap 2> /dev/null)" ]] ||
+  check copied 'what was rendered waits among the manifests' << 'COMMAND'
+(cd node-tuning-bootstrap && find * -type f -exec sha256sum {} +) |
+  (cd manifests && sha256sum --check --quiet)
+COMMAND
+
+end_of_checks

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# host.sh: what is checked on this host before a stage starts
+#
+# Sourced by stage.sh. Nothing here changes what a stage does.
+
+# Options of the caller's shell must not change a script: SHELLOPTS and BASHOPTS
+# may be exported, and bash -x would print secrets into the log.
+set +x +v +f +C +o posix +n
+export -n SHELLOPTS BASHOPTS
+unset CDPATH GREP_OPTIONS BASH_ENV ENV
+# A closed stdin or stdout would give its number to the next file that is opened.
+{ : <&0; } 2> /dev/null || exec < /dev/null
+{ : >&1; } 2> /dev/null || exec > /dev/null
+{ : >&2; } 2> /dev/null || exec 2> /dev/null
+
+check_host() {
+  local name package
+  if [[ -z ${HOST_ROOT} ]]; then
+    ((EUID == 0)) || die 4 'on the bootstrap node the stages run as root' "sudo $0"
+    [[ -d ${ASSET_DIR} ]] ||
+      die 4 "there is no ${ASSET_DIR}" 'bootstrap.ign creates it: is this the bootstrap node?'
+  fi
+  for name in "${COMMANDS[@]}"; do
+    ! command -v "${name}" > /dev/null || continue
+    [[ -n ${HOST_ROOT} ]] || die 4 "the command ${name} is missing" \
+      "it comes with the node's image; since 4.19 node-image-overlay.service brings it"
+    case ${name} in
+      flock | setsid) package='util-linux' ;;
+      dig) package='bind9-dnsutils (Debian) or bind-utils (Fedora)' ;;
+      virsh) package='libvirt-clients (Debian) or libvirt-client (Fedora)' ;;
+      *) package=${name} ;;
+    esac
+    die 4 "the command ${name} is missing" "install the package ${package}"
+  done
+}
+
+# Keys are below work/: only its owner may look in.
+enter_directory() {
+  local work="${ASSET_DIR%/*}"
+  [[ -n ${HOST_ROOT} ]] || { cd -- "${ASSET_DIR}" && return; }
+  [[ ${ASSET_DIR} != *:* ]] ||
+    die 4 "the path ${ASSET_DIR} holds a colon" 'podman cannot mount it: move the lab'
+  [[ ! -L ${work} ]] ||
+    die 4 "${work} is a symbolic link" 'a stage makes its directory private; use a real directory'
+  (umask 077 && mkdir -p "${ASSET_DIR}" "${HOST_ROOT}" && chmod go-rwx "${work}") ||
+    die 4 "cannot make ${work} private" 'check the owner of the lab and the space on its disk'
+  [[ -w ${ASSET_DIR} && -w ${HOST_ROOT} ]] ||
+    die 4 "cannot write to ${ASSET_DIR}" 'check its owner and its mode'
+  cd -- "${ASSET_DIR}" || exit
+}
+
+check_inputs() {
+  local i
+  for ((i = 0; i < ${#INPUTS[@]}; i += 2)); do
+    [[ -e ${INPUTS[i]} ]] || die 4 "${INPUTS[i]} is missing in ${ASSET_DIR}" "${INPUTS[i + 1]}"
+  done
+}
+
+# Descriptor 9 is the lock until the script ends. Steps close it (fi 9>&-): a
+# container that outlives a killed script must not keep it.
+take_lock() {
+  local name=.bootlab.lock
+  [[ ${PARALLEL} == no ]] || name=.bootlab.${STAGE}.lock
+  exec 9> "${name}"
+  flock --nonblock 9 || die 1 "another stage script is running in ${ASSET_DIR}" 'wait until it ends'
+  [[ -n ${HOST_ROOT} || ${PARALLEL} == yes ]] || bootkube_is_idle
+}
+
+# bootkube.service looks at the lock before it starts, and a stage looks at
+# bootkube.service once it has the lock: they never run together.
+bootkube_is_idle() {
+  local state
+  state="$(systemctl show --property=ActiveState --value bootkube.service)" ||
+    die 4 'cannot ask systemd for bootkube.service' 'systemctl status bootkube.service says why'
+  case ${state} in
+    active | activating | reloading | deactivating)
+      die 1 'bootkube.service is running on this node' \
+        'let it end; run-bootkube-until.sh stops it after a stage' ;;
+  esac
+}
+
+# A killed podman leaves its container running and the name taken.
+remove_old_container() {
+  local mounts
+  [[ -n ${CONTAINER:-} ]] && podman container exists "${CONTAINER}" || return 0
+  mounts="$(podman container inspect "${CONTAINER}" \
+    --format '{{range .Mounts}}{{.Source}}:{{end}}')"
+  [[ ":${mounts}" == *":${ASSET_DIR}:"* ]] ||
+    die 1 "another program's container is named ${CONTAINER}: ${mounts%:}" \
+      "let it end, or: podman rm --force ${CONTAINER}"
+  log "waiting for container ${CONTAINER} of an interrupted run, at most 600 s"
+  timeout 600 podman wait "${CONTAINER}" > /dev/null 9>&- || true
+  podman rm --force --ignore "${CONTAINER}" > /dev/null 9>&-
+}

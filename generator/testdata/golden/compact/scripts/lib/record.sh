@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# record.sh: the log of a stage, its record in the installer's format, and the
+# likely cause when it fails
+#
+# Sourced by stage.sh.
+RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
+PHASE='' LINE='' FAILED='' LOGGER='' LOG_START=0
+
+# Everything that is printed from here on also goes to the log.
+open_log() {
+  # shellcheck disable=SC2015 # either may fail
+  mkdir -p "${LOG%/*}" && date --utc "+==> ${0##*/} starts, %Y-%m-%dT%H:%M:%SZ" >> "${LOG}" ||
+    die 4 "cannot write to ${LOG}" 'check its owner, its mode and the space on the disk'
+  LOG_START="$(stat --format=%s "${LOG}")"
+  # tee must outlive Ctrl-C and a closed terminal, or the last lines are lost.
+  exec > >(
+    trap '' INT TERM HUP PIPE
+    exec 9>&-
+    exec tee --append --output-error=warn-nopipe "${LOG}"
+  ) 2>&1
+  LOGGER=$!
+  trap note_line ERR
+  trap 'die 1 interrupted "${0##*/} runs the whole stage again"' INT TERM HUP
+  trap ended EXIT
+}
+
+# The line of the stage script, also when a function of a library failed.
+note_line() {
+  local i
+  FAILED=${BASH_COMMAND%%$'\n'*}
+  for ((i = 1; i < ${#BASH_SOURCE[@]}; i++)); do
+    [[ ${BASH_SOURCE[i]} != "$0" ]] || LINE="${BASH_LINENO[i - 1]} ${FUNCNAME[i]} ${0##*/}"
+  done
+}
+
+# Runs however the script ends, but for kill -9.
+ended() {
+  local status=$?
+  trap - ERR EXIT
+  trap '' INT TERM HUP
+  set +e
+  exec 9>&-
+  if ((status != 0)); then
+    [[ ${status} == [134] ]] || status=1
+    [[ -n ${ERROR} ]] ||
+      printf 'error: %s failed at line %s: %s\n' "${TITLE}" "${LINE%% *}" "${FAILED}"
+    # In a subshell: what follows is printed although the disk may be full.
+    [[ ${PHASE} != 'stage start' ]] ||
+      (record 'stage end' failure "${LINE}" "${ERROR:-${TITLE} failed}")
+    printf '  log: %s\n' "${LOG}"
+    likely_causes
+  fi
+  exec > /dev/null 2>&1
+  timeout 2 tail --sleep-interval=0.02 --pid="${LOGGER}" --follow /dev/null
+  exit "${status}"
+}
+
+# Messages of the component in the log of this run, with what they mean. tee may
+# still be writing: the line with the log's own name ends the run's part.
+likely_causes() {
+  local tries
+  for ((tries = 0; tries < 50; tries++)); do
+    tail --bytes=4096 "${LOG}" | grep --quiet --line-regexp --fixed-strings "  log: ${LOG}" && break
+    sleep 0.02
+  done
+  tail --bytes="+$((LOG_START + 1))" "${LOG}" | sed '/^==> Checks$/,$d; /^==> /d; /^error: /d' |
+    jq --raw-input --slurp --raw-output --slurpfile stage "${SCRIPTS}/checks/${STAGE}.json" '
+      . as $log | $stage[0].failures[] | select(.message as $message | $log | contains($message))
+      | "  cause: \(.cause)\n  hint: \(.fix)"'
+}
+
+# The installer's own format, which openshift-install analyze reads: one service
+# start at the first script, then a start and an end for each stage.
+record() { # PHASE [RESULT [LINE MESSAGE]]
+  PHASE=$1
+  write_record "$@" || die 1 "cannot write ${RECORDS}" 'check the space on its disk'
+}
+
+write_record() { # PHASE [RESULT [LINE MESSAGE]]
+  [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}"
+  jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1 ||
+    { mv -f "${RECORDS}" "${RECORDS}.torn" && echo '[]' > "${RECORDS}"; }
+  # shellcheck disable=SC2153 # the stage script sets RECORD
+  jq --arg timestamp "$(date --utc +%Y-%m-%dT%H:%M:%SZ)" --arg stage "${RECORD}" --arg phase "$1" \
+    --arg result "${2:-}" --arg errorLine "${3:-}" --arg errorMessage "${4:-}" '
+    if (map(.phase | select(startswith("service"))) | last) == "service start" then .
+      else . + [{$timestamp, phase: "service start"}] end
+    | . + [{$timestamp, $stage, $phase, $result, $errorLine, $errorMessage}
+      | with_entries(select(.value != ""))]' \
+    "${RECORDS}" > "${RECORDS}.tmp" && mv -f "${RECORDS}.tmp" "${RECORDS}"
+}
+
+# A run that was killed between its marker and its record left the stage open.
+close_record() {
+  jq --exit-status --arg stage "${RECORD}" \
+    'map(select(.stage == $stage)) | last | .result == "success"' \
+    "${RECORDS}" > /dev/null 2>&1 || record 'stage end' success
+}
