@@ -15,7 +15,7 @@ type Segment struct {
 
 var (
 	commentLine = regexp.MustCompile(`^\s*#( |$)`)
-	hereDoc     = regexp.MustCompile(`<<-?\s*(['"]?)([A-Za-z_][A-Za-z0-9_]*)['"]?`)
+	hereDoc     = regexp.MustCompile(`(?:^|[^<])<<-?\s*(['"]?)([A-Za-z_][A-Za-z0-9_]*)['"]?`)
 	settingLine = regexp.MustCompile(`^(readonly |[A-Z][A-Z0-9_]*\+?=\$?')`)
 	directive   = regexp.MustCompile(`^\s*# shellcheck `)
 	stepBegin   = regexp.MustCompile(`^if step ([0-9]+) '(.*)'; then$`)
