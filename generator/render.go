@@ -132,8 +132,12 @@ func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error)
 		}
 		r.sources[strings.TrimSuffix(base, ".sh.tmpl")] = string(text)
 	}
-	for _, name := range append(slices.Clone(stageLibraries), "registries") {
-		text, err := fs.ReadFile(templates, "scripts/lib/"+name+".sh.tmpl")
+	for _, name := range append(slices.Clone(stageLibraries), "registries", ignitionProgram) {
+		file := strings.TrimSuffix(name, ".jq") + ".sh.tmpl"
+		if name == ignitionProgram {
+			file = name + ".tmpl"
+		}
+		text, err := fs.ReadFile(templates, "scripts/lib/"+file)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,9 @@ import (
 // in the order in which a reader meets them.
 var stageLibraries = []string{"stage", "host", "record", "checks"}
 
+// ignitionProgram is what unpack-bootstrap-ignition.sh asks jq.
+const ignitionProgram = "ignition.jq"
+
 // isStageScript says whether a template is one of a script that is read from top
 // to bottom; it then defines its steps.
 func isStageScript(source string) bool { return strings.Contains(source, `{{define "steps"}}`) }
@@ -282,6 +285,13 @@ func (r *renderer) libFiles(place labs.Place, dir string) error {
 			return err
 		}
 		r.add(dir+"/lib/"+name+".sh", 0o644, text)
+	}
+	if place == labs.Local {
+		text, err := r.library("lib/" + ignitionProgram)
+		if err != nil {
+			return err
+		}
+		r.add(dir+"/lib/"+ignitionProgram, 0o644, text)
 	}
 	return r.registries(place, dir)
 }
