@@ -37,18 +37,18 @@ func TestTheMarkNamesWhatAFileLacks(t *testing.T) {
 	other := labs.AuditedChange{Where: "new-bootstrap", What: "stage", Line: 9, Outcome: labs.NotApplied, Reason: "no data"}
 	files := auditedLab(t, etcd, other, labs.AuditedChange{Where: "x", What: "y", Outcome: labs.Applied})
 	for path, c := range map[string]struct{ has, lacks string }{
-		"scripts/render-etcd.sh":     {"\n# - etcd-bootstrap, line 7: flag --unheard: a shellcheck", "new-bootstrap"},
-		"node/render-etcd.sh":        {"\n# - etcd-bootstrap, line 7: flag --unheard", "new-bootstrap"},
-		"guide/render-etcd.md":       {"\n> - `etcd-bootstrap, line 7: flag --unheard", "new-bootstrap"},
-		"scripts/render-all.sh":      {"\n# - new-bootstrap, line 9: stage: no data", "--unheard"},
-		"scripts/render-kcm.sh":      {"1 difference applied, 2 not applied", "--unheard"},
-		"guide/audited-script.md":    {"| [render-etcd](render-etcd.md) | 7 | `flag --unheard` |  | `'$(a)' \\| b` |", "# - "},
-		"guide/release-4.21.md":      {"# Release 4.21\n\n> [!WARNING]", "this lab's"},
-		"guide/static-pods.md":       {"`fork.sh`", "--unheard"},
-		"scripts/release-info.sh":    {"RELEASE='4.22'", "--unheard"},
-		"scripts/make-manifests.sh":  {"RELEASE='4.22'", "--unheard"},
-		"scripts/certificate-lib.sh": {strings.Repeat("0f", 32), "--unheard"},
-		"guide.json":                 {"4.22 (made from fork.sh, not reviewed)", "--unheard"},
+		"scripts/render-etcd.sh":         {"\n# - etcd-bootstrap, line 7: flag --unheard: a shellcheck", "new-bootstrap"},
+		"node/render-etcd.sh":            {"\n# - etcd-bootstrap, line 7: flag --unheard", "new-bootstrap"},
+		"guide/render-etcd.md":           {"\n> - `etcd-bootstrap, line 7: flag --unheard", "new-bootstrap"},
+		"scripts/render-all.sh":          {"\n# - new-bootstrap, line 9: stage: no data", "--unheard"},
+		"scripts/render-kcm.sh":          {"1 difference applied, 2 not applied", "--unheard"},
+		"guide/audited-script.md":        {"| [render-etcd](render-etcd.md) | 7 | `flag --unheard` |  | `'$(a)' \\| b` |", "# - "},
+		"guide/release-4.21.md":          {"# Release 4.21\n\n> [!WARNING]", "this lab's"},
+		"guide/static-pods.md":           {"`fork.sh`", "--unheard"},
+		"scripts/checks/release-info.sh": {"RELEASE='4.22'", "--unheard"},
+		"scripts/make-manifests.sh":      {"RELEASE='4.22'", "--unheard"},
+		"scripts/certificate-lib.sh":     {strings.Repeat("0f", 32), "--unheard"},
+		"guide.json":                     {"4.22 (made from fork.sh, not reviewed)", "--unheard"},
 	} {
 		if !strings.Contains(files[path], c.has) || strings.Contains(files[path], c.lacks) {
 			t.Errorf("%s: want %q and not %q in\n%.1500s", path, c.has, c.lacks, files[path])

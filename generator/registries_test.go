@@ -116,7 +116,7 @@ func TestOneFileTellsPodmanOfTheRegistries(t *testing.T) {
 }
 
 func TestMirrorsAreWrittenAsTheInstallerWritesThem(t *testing.T) {
-	const want = `readonly MIRRORS='[[registry]]
+	const want = `MIRRORS='[[registry]]
 location = "r.test/a"
 insecure = false
 mirror-by-digest-only = true
@@ -134,10 +134,10 @@ location = "o.test"
 insecure = false'
 `
 	files := renderKeys(t, registryKeys)
-	if text := string(files["scripts/release-info.sh"].Data); !strings.Contains(text, want) {
+	if text := string(files["scripts/lib/registries.sh"].Data); !strings.Contains(text, want) {
 		t.Error(text)
 	}
-	if text := string(files["scripts/make-manifests.sh"].Data); !strings.Contains(text, "readonly IMAGE_SOURCES='r.test/a m.test:5000/a n.test\nr.test/a n.test o.test'\n") {
+	if text := string(files["scripts/make-manifests.sh"].Data); !strings.Contains(text, "\nIMAGE_SOURCES='r.test/a m.test:5000/a n.test\nr.test/a n.test o.test'\n") {
 		t.Error("make-manifests.sh has other sources than lab.yaml")
 	}
 }

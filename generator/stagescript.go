@@ -18,7 +18,10 @@ var stageLibraries = []string{"stage", "host", "record", "checks"}
 
 // placeLibraries are the files in lib/ that differ between the places: how podman
 // reaches the registries, and programs that ask the cluster.
-var placeLibraries = []string{"registries.sh", "csr.sh", "csr.jq", "machines.sh", "etcdctl.sh"}
+var placeLibraries = []string{"registries.sh", "csr.sh", "csr.jq", "machines.sh", "etcdctl.sh", ignitionProgram}
+
+// ignitionProgram is what unpack-bootstrap-ignition.sh asks jq, on the workstation.
+const ignitionProgram = "ignition.jq"
 
 // isStageScript says whether a template is one of a script that is read from top
 // to bottom; it then defines its steps.
@@ -313,6 +316,9 @@ func (r *renderer) placeFiles(place labs.Place, dir string) error {
 		d.TrustBundle = fileOfLab(r.plan.Lab.AdditionalTrustBundle, r.opts.LabDir)
 	}
 	for _, name := range placeLibraries {
+		if name == ignitionProgram && place != labs.Local {
+			continue
+		}
 		t, err := r.parts.Clone()
 		if err != nil {
 			return err
