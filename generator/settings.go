@@ -97,7 +97,7 @@ func stageValues(p *labs.Plan) []labValue {
 	if s := p.Stage("start-bootstrap"); s != nil && s.Run != nil {
 		for _, f := range s.Run.Flags {
 			if f.Flag == "--required-pods" {
-				values = append(values, labValue{"REQUIRED_PODS", f.Value})
+				values = append(values, labValue{"REQUIRED_PODS", strings.ReplaceAll(f.Value, ",", "\n")})
 			}
 		}
 	}

@@ -142,6 +142,7 @@ func (d *scriptData) CheckCommands() ([]checkCommand, error) {
 type checkAdvice struct {
 	Checks   map[string]checkExpectation `json:"checks"`
 	Failures []knownFailure              `json:"failures"`
+	Steps    []knownStep                 `json:"steps,omitempty"`
 }
 
 type checkExpectation struct {
@@ -155,6 +156,14 @@ type knownFailure struct {
 	Fix     string `json:"fix"`
 }
 
+// knownStep is a point that a container reaches, known by what it prints.
+type knownStep struct {
+	ID      string `json:"id"`
+	Line    string `json:"line"`
+	Minutes int    `json:"minutes"`
+	Text    string `json:"text"`
+}
+
 func (d *scriptData) advice() (string, error) {
 	a := checkAdvice{Checks: map[string]checkExpectation{}, Failures: []knownFailure{}}
 	for _, c := range d.Checks {
@@ -162,6 +171,9 @@ func (d *scriptData) advice() (string, error) {
 	}
 	for _, f := range d.Failures {
 		a.Failures = append(a.Failures, knownFailure{f.Message, f.Cause, advice(d.Place, f.Fix)})
+	}
+	for _, s := range d.Steps {
+		a.Steps = append(a.Steps, knownStep{s.ID, s.Line, s.Minutes, s.Text})
 	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
