@@ -14,7 +14,7 @@ import (
 
 // stageLibraries are the files in lib/ that explain and guard a stage script,
 // in the order in which a reader meets them.
-var stageLibraries = []string{"stage", "host", "record", "part", "follow", "checks"}
+var stageLibraries = []string{"stage", "host", "record", "part", "service", "follow", "checks"}
 
 // isStageScript says whether a template is one of a script that is read from top
 // to bottom; it then defines its steps.
