@@ -84,9 +84,33 @@ func labValues(p *labs.Plan) []labValue {
 		{"IMAGE_OVERRIDES", imageOverrides(lab.Images)},
 		{"BOOTKUBE_IMAGES", imageNames(p.Bootkube.Images)},
 	}
+	values = append(values, stageValues(p)...)
 	for _, v := range p.Bootkube.Variables {
 		if plainWord.MatchString(v.Value) {
 			values = append(values, labValue{v.Name, v.Value})
+		}
+	}
+	return values
+}
+
+// stageValues are facts of the release that a script and its checks share: how the
+// API server is asked, and which pods cluster-bootstrap waits for.
+func stageValues(p *labs.Plan) []labValue {
+	var values []labValue
+	if s := p.Stage("verify-api"); s != nil && s.Command != nil {
+		for _, f := range s.Command.Flags {
+			if _, path, isURL := strings.Cut(f.Flag, ":6443/"); isURL {
+				values = append(values, labValue{"API_PATH", path})
+			} else {
+				values = append(values, labValue{"API_METHOD", f.Flag})
+			}
+		}
+	}
+	if s := p.Stage("start-bootstrap"); s != nil && s.Run != nil {
+		for _, f := range s.Run.Flags {
+			if f.Flag == "--required-pods" {
+				values = append(values, labValue{"REQUIRED_PODS", strings.ReplaceAll(f.Value, ",", "\n")})
+			}
 		}
 	}
 	return values

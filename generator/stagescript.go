@@ -14,7 +14,7 @@ import (
 
 // stageLibraries are the files in lib/ that explain and guard a stage script,
 // in the order in which a reader meets them.
-var stageLibraries = []string{"stage", "host", "record", "checks"}
+var stageLibraries = []string{"stage", "host", "record", "text", "part", "service", "follow", "checks"}
 
 // placeLibraries are the files in lib/ that differ between the places: how podman
 // reaches the registries, and programs that ask the cluster.
@@ -192,6 +192,7 @@ func (d *scriptData) CheckCommands() ([]checkCommand, error) {
 type checkAdvice struct {
 	Checks   map[string]checkExpectation `json:"checks"`
 	Failures []knownFailure              `json:"failures"`
+	Steps    []knownStep                 `json:"steps,omitempty"`
 }
 
 type checkExpectation struct {
@@ -205,6 +206,14 @@ type knownFailure struct {
 	Fix     string `json:"fix"`
 }
 
+// knownStep is a point that a container reaches, known by what it prints.
+type knownStep struct {
+	ID      string `json:"id"`
+	Line    string `json:"line"`
+	Minutes int    `json:"minutes"`
+	Text    string `json:"text"`
+}
+
 func (d *scriptData) advice() (string, error) {
 	a := checkAdvice{Checks: map[string]checkExpectation{}, Failures: []knownFailure{}}
 	for _, c := range d.Checks {
@@ -212,6 +221,9 @@ func (d *scriptData) advice() (string, error) {
 	}
 	for _, f := range d.Failures {
 		a.Failures = append(a.Failures, knownFailure{f.Message, f.Cause, advice(d.Place, f.Fix)})
+	}
+	for _, s := range d.Steps {
+		a.Steps = append(a.Steps, knownStep{s.ID, s.Line, s.Minutes, s.Text})
 	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
