@@ -254,38 +254,6 @@ func TestTheSameLabGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// Until a script is moved, its budget keeps it from growing: code lines, not
-// counting comments and blanks. What is moved stands under the contract.
-func TestScriptsThatAreNotMovedDoNotGrow(t *testing.T) {
-	long := map[string]int{
-		"check-lib": 185, "command-lib": 150, "stage-lib": 204, "release-info": 160, "make-pki": 410, "make-manifests": 720, "make-kubeconfigs": 160, "start-bootstrap": 270,
-		"unpack-bootstrap-ignition": 260, "smoke-test": 165, "make-ignition": 270, "remove-bootstrap": 166, "run-bootkube-until": 148,
-		"approve-csrs": 255, "approve-worker-csrs": 255, "wait-for-masters": 180, // the judge trusts nothing of what it reads either
-	}
-	for _, f := range render(t, "compact", "main").Files {
-		name := path.Base(f.Path)
-		if path.Ext(name) != ".sh" || isMoved(string(f.Data)) || !slices.Contains(notMoved, name) && !strings.HasSuffix(name, "-lib.sh") {
-			continue
-		}
-		budget := 140
-		if b := long[strings.TrimSuffix(name, ".sh")]; b != 0 {
-			budget = b
-		}
-		code := 0
-		for i, line := range strings.Split(string(f.Data), "\n") {
-			if len([]rune(line)) > 170 {
-				t.Errorf("%s:%d has %d columns", f.Path, i+1, len([]rune(line)))
-			}
-			if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
-				code++
-			}
-		}
-		if code > budget {
-			t.Errorf("%s has %d lines of code, more than %d", f.Path, code, budget)
-		}
-	}
-}
-
 func TestNoTemplateLeftoverIsInAnyFile(t *testing.T) {
 	leftover := regexp.MustCompile(`<no value>|\{\{ *\.[A-Z]`)
 	podmanFormat := regexp.MustCompile(`^ +--format '|podman (info|(container|image) inspect( [A-Z]+)?) --format`)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,11 +42,36 @@ func newScriptAlone(t *testing.T, place labs.Place, name string, programs map[st
 	if err := os.WriteFile(s.file, []byte(edited), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	s.redirect(t)
 	for name, program := range programs {
 		s.Put(t, "bin/"+name, "#!/bin/bash\n# stand-in\nDIR="+s.Dir+"\n"+program)
 	}
 	s.Put(t, "assets/.keep", "")
 	return s
+}
+
+var placeLines = regexp.MustCompile(`(?m)^(ASSET_DIR|HOST_ROOT)=.*$`)
+
+// redirect leads the script and its checks to the directories below Dir.
+func (s *scriptAlone) redirect(t *testing.T) {
+	t.Helper()
+	for _, file := range []string{s.file, filepath.Join(filepath.Dir(s.file), "checks", filepath.Base(s.file))} {
+		text, err := os.ReadFile(file)
+		if os.IsNotExist(err) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		edited := placeLines.ReplaceAllStringFunc(string(text), func(line string) string {
+			if strings.HasPrefix(line, "ASSET_DIR") {
+				return "ASSET_DIR='" + s.Asset("") + "'"
+			}
+			return "HOST_ROOT='" + filepath.Join(s.Dir, "host") + "'"
+		})
+		if err := os.WriteFile(file, []byte(edited), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Asset is the path of an asset.

@@ -104,8 +104,7 @@ func TestAHoldIsReleased(t *testing.T) {
 func TestAllPullsBootkubeIn(t *testing.T) {
 	t.Parallel()
 	l := holdNode(t)
-	r := l.onNode(t, "release-hold.sh", "all")
-	r.Want(t, 0, "$ systemctl start approve-csr.service progress.service")
+	l.onNode(t, "release-hold.sh", "all").Want(t, 0, "release-hold is done")
 	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
 		if state := l.unit(t, unit); state != "active" {
 			t.Errorf("%s is %s", unit, state)
@@ -195,7 +194,7 @@ func TestWhereBootkubeMayNotBeStopped(t *testing.T) {
 	for stage, says := range map[string]string{
 		"render-cvo": "would land in etcd-bootstrap", "cvo-bootstrap": "would land in etcd-bootstrap",
 		"start-bootstrap": "would land in cvo-overrides", "wait-for-etcd": "no marker", "wait-for-ceo.sh": "no marker",
-		"nonsense": "unknown option", "": "up to which stage",
+		"nonsense": "unknown stage", "": "up to which stage",
 	} {
 		r := l.onNode(t, "run-bootkube-until.sh", strings.Fields(stage)...)
 		r.Want(t, 2, says)
@@ -225,7 +224,7 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 		t.Parallel()
 		l := holdNode(t)
 		l.tell(t, "pace", "60")
-		l.onNode(t, "run-bootkube-until.sh", "render-api", "--timeout=2").Want(t, 1, "render-api was not done within 2 s", "$ systemctl stop bootkube.service")
+		l.onNode(t, "run-bootkube-until.sh", "render-api", "--timeout=2").Want(t, 1, "render-api was not done within 2 s")
 		l.stopped(t)
 	})
 	t.Run("it fails", func(t *testing.T) {
@@ -289,21 +288,18 @@ func TestHoldsHaveEveryMode(t *testing.T) {
 	before := l.Snapshot(t)
 	for id, word := range map[string]string{"release-hold": "bootkube", "run-bootkube-until": "render-api"} {
 		s := planOf(t, release, usualLab).Stage(id)
-		l.onNode(t, id+".sh", "--help").Want(t, 0, append(modes, "Usage: "+s.Call()+" [MODE]")...)
+		l.onNode(t, id+".sh", "--help").Want(t, 0, append(modes, "Usage: "+s.ScriptName())...)
 		if said := words(l.onNode(t, id+".sh", "--explain").Out); !strings.Contains(said, words(s.Why)) {
 			t.Errorf("--explain says %s", said)
 		}
-		shown := commands(l.onNode(t, id+".sh", word, "--dry-run").Out)
-		if !slices.Contains(shown, "systemctl start bootkube.service") || !slices.Contains(shown, "touch /etc/bootlab/automatic/bootkube") {
-			t.Errorf("--dry-run shows %q", shown)
-		}
+		l.onNode(t, id+".sh", word, "--dry-run").Want(t, 0, "systemctl start ", "/etc/bootlab/automatic/", "touch ")
 		l.onNode(t, id+".sh", "--frobnicate").Want(t, 2, "--help")
 		l.onNode(t, id+".sh").Want(t, 2)
 		l.onNode(t, id+".sh", "--verify").Want(t, 2, "hint: ")
 	}
 	before.Same(t, l.Snapshot(t))
-	l.onNode(t, "release-hold.sh", "bootkube", "--step").Want(t, 1, "stopped before this command")
-	l.onNode(t, "run-bootkube-until.sh", "render-api", "--step").Want(t, 1, "stopped before this command")
+	l.onNode(t, "release-hold.sh", "bootkube", "--step").Want(t, 1, "stopped before step 1")
+	l.onNode(t, "run-bootkube-until.sh", "render-api", "--step").Want(t, 1, "stopped before step 1")
 	l.stopped(t)
 	if err := os.Remove(l.Asset("/etc/systemd/system/bootkube.service.d/10-bootlab.conf")); err != nil {
 		t.Fatal(err)
@@ -401,7 +397,7 @@ func (l *Lab) noStageIsOpen(t *testing.T) {
 // TestAWordIsMissing: which service, and which stage, is for the caller to say.
 func TestAWordIsMissing(t *testing.T) {
 	t.Parallel()
-	for script, says := range map[string]string{"release-hold.sh": "which service is to go on", "run-bootkube-until.sh": "up to which stage"} {
+	for script, says := range map[string]string{"release-hold.sh": "which service may start", "run-bootkube-until.sh": "up to which stage"} {
 		s := newScriptAlone(t, labs.OnNode, script, map[string]string{"systemctl": "echo ActiveState=inactive", "podman": "exit 1"})
 		for _, mode := range [][]string{{"--verify"}, {"--dry-run"}, {}} {
 			s.Run(t, mode...).Want(t, 2, says, "hint: ")
@@ -409,25 +405,110 @@ func TestAWordIsMissing(t *testing.T) {
 	}
 }
 
-// TestOnlyTheLabsContainersAreRemoved: a container of bootkube's name may belong
-// to somebody else, and --dry-run shows what would go.
-func TestOnlyTheLabsContainersAreRemoved(t *testing.T) {
-	t.Parallel()
-	podman := `echo "$*" >> "${DIR}/called"
+// holdAlone is run-bootkube-until.sh with a bootkube.service that marks api-bootstrap
+// when it starts, and podman containers of the lab and of somebody else.
+func holdAlone(t *testing.T) *scriptAlone {
+	t.Helper()
+	s := newScriptAlone(t, labs.OnNode, "run-bootkube-until.sh", map[string]string{
+		"systemctl": `echo "systemctl $*" >> "${DIR}/called"
+[[ ! -e ${DIR}/broken ]] || exit 1
+case "$*" in
+  *--value*) cat "${DIR}/state" ;;
+  show*) echo "ActiveState=$(cat "${DIR}/state")" ;;
+  start*) echo active > "${DIR}/state"; [[ -e ${DIR}/slow ]] || touch "${DIR}"/assets/{openshift-manifests,api-bootstrap}.done ;;
+  stop*) echo inactive > "${DIR}/state" ;;
+esac
+`,
+		"podman": `echo "podman $*" >> "${DIR}/called"
 case "$*" in
   *' inspect '*mco-render) echo "${DIR}/assets:" ;;
   *' inspect '*etcdctl) echo "${DIR}/assets/tls:" ;;
   *' inspect '*kube-apiserver-render) echo /somewhere/else: ;;
-  *' exists '*mco-render | *' exists '*etcdctl | *' exists '*kube-apiserver-render) ;;
-  *' rm '* | 'rm '*) ;;
+  'rm '*) ;;
   *) exit 1 ;;
 esac
-`
-	s := newScriptAlone(t, labs.OnNode, "run-bootkube-until.sh", map[string]string{"podman": podman, "systemctl": "true"})
-	r := s.Calls(t, "exec 9> lock; MODE=run; stop_bootkube")
-	r.Want(t, 0, "$ podman rm --force mco-render", "$ podman rm --force etcdctl", "kube-apiserver-render belongs elsewhere: /somewhere/else")
-	if called := s.Read("called"); strings.Contains(called, "rm --force kube-apiserver-render") {
+`})
+	s.Put(t, "state", "inactive\n")
+	s.Put(t, "host/etc/systemd/system/bootkube.service.d/10-bootlab.conf", "")
+	return s
+}
+
+// TestOnlyTheLabsContainersAreRemoved: a container of bootkube's name may belong
+// to somebody else.
+func TestOnlyTheLabsContainersAreRemoved(t *testing.T) {
+	t.Parallel()
+	s := holdAlone(t)
+	s.Run(t, "render-api").Want(t, 0, "kube-apiserver-render belongs elsewhere: /somewhere/else", "run-bootkube-until is done")
+	called := s.Read("called")
+	for _, want := range []string{"podman rm --force mco-render", "podman rm --force etcdctl", "systemctl stop bootkube.service"} {
+		if !strings.Contains(called, want) {
+			t.Errorf("%s is not in\n%s", want, called)
+		}
+	}
+	if strings.Contains(called, "rm --force kube-apiserver-render") {
 		t.Errorf("it called\n%s", called)
 	}
-	s.Calls(t, "MODE=dry-run; stop_bootkube").Want(t, 0, "$ systemctl stop bootkube.service", "$ podman rm --force mco-render", "$ podman rm --force kube-apiserver-render")
+}
+
+// TestBootkubeIsStartedOnlyWhenNothingElseRuns: not while it runs, while a script
+// does, or when systemd does not say.
+func TestBootkubeIsStartedOnlyWhenNothingElseRuns(t *testing.T) {
+	t.Parallel()
+	s := holdAlone(t)
+	refused := func(why string) {
+		t.Helper()
+		s.Run(t, "render-api").Want(t, 1, why)
+		if called := s.Read("called"); strings.Contains(called, "start bootkube") || strings.Contains(called, "stop bootkube") {
+			t.Errorf("it called\n%s", called)
+		}
+	}
+	for _, state := range []string{"active", "activating", "reloading", "deactivating", ""} {
+		s.Put(t, "state", state+"\n")
+		refused("bootkube.service is running on this node")
+	}
+	s.Put(t, "state", "inactive\n")
+	s.Put(t, "broken", "")
+	refused("step 1")
+	os.Remove(filepath.Join(s.Dir, "broken"))
+	holder := exec.Command("flock", "--no-fork", s.Asset(".bootlab.lock"), "sleep", "60")
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { holder.Process.Kill(); holder.Wait() }()
+	until(t, "the lock", func() bool {
+		return exec.Command("flock", "--nonblock", s.Asset(".bootlab.lock"), "true").Run() != nil
+	})
+	refused("a stage script is running")
+	// Nor does an environment variable make a stage one for a second terminal.
+	stage := newScriptAlone(t, labs.OnNode, "copy-manifests.sh", map[string]string{"systemctl": "echo inactive"})
+	other := exec.Command("flock", "--no-fork", stage.Asset(".bootlab.lock"), "sleep", "60")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { other.Process.Kill(); other.Wait() }()
+	until(t, "the other lock", func() bool {
+		return exec.Command("flock", "--nonblock", stage.Asset(".bootlab.lock"), "true").Run() != nil
+	})
+	for _, name := range []string{"manifests/x", "openshift/x"} {
+		stage.Put(t, "assets/"+name, "")
+	}
+	stage.run(t, "/usr/bin/env", "BESIDE=1", "PARALLEL=yes", stage.file).Want(t, 1, "another stage script is running")
+}
+
+// TestATermStopsBootkube, and what it leaves is removed.
+func TestATermStopsBootkube(t *testing.T) {
+	t.Parallel()
+	s := holdAlone(t)
+	s.Put(t, "slow", "")
+	cmd := exec.Command("bash", "-c", `bash "$1" render-api & pid=$!
+until grep --quiet 'systemctl start' "$2/called" 2> /dev/null && [[ ! -e $2/host/etc/bootlab/automatic/bootkube ]]; do sleep 0.1; done
+sleep 0.5; kill -TERM "$pid"; wait "$pid"`, "bash", s.file, s.Dir)
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(s.Dir, "bin")+":"+os.Getenv("PATH"))
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "interrupted") || s.Read("state") != "inactive\n" {
+		t.Errorf("status %d, state %q:\n%s", cmd.ProcessState.ExitCode(), s.Read("state"), out)
+	}
+	if called := s.Read("called"); !strings.Contains(called, "podman rm --force mco-render") {
+		t.Errorf("it called\n%s", called)
+	}
 }
