@@ -11,12 +11,13 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 		files[f.Path] = string(f.Data)
 	}
 	for file, texts := range map[string][]string{
-		"guide/verify-api.md":   {"`sudo /opt/bootlab/verify-api.sh`", "`--resolve`", "curl --cacert"},
-		"guide/resolve-api.md":  {"`sudo /opt/bootlab/verify-api.sh --resolve`", "(verify-api.md)", "Next: `sudo /opt/bootlab/render-cco.sh`"},
-		"node/verify-api.sh":    {"CALL='verify-api.sh --resolve'", "CALL='verify-api.sh' "},
-		"node/render-mco.sh":    {"NEXT='verify-api.sh --resolve'"},
+		"guide/verify-api.md":   {"`sudo /opt/bootlab/verify-api.sh`", "curl --cacert"},
+		"guide/resolve-api.md":  {"`sudo /opt/bootlab/resolve-api.sh`", "Next: `sudo /opt/bootlab/render-cco.sh`"},
+		"node/verify-api.sh":    {"STAGE=verify-api"},
+		"node/resolve-api.sh":   {"STAGE=resolve-api"},
+		"node/render-mco.sh":    {"NEXT='resolve-api.sh'"},
 		"scripts/render-mco.sh": {"NEXT='render-cco.sh'"},
-		"README.md":             {"[`verify-api.sh --resolve`](guide/resolve-api.md)", "[`verify-api.sh`](guide/verify-api.md)"},
+		"README.md":             {"[`resolve-api.sh`](guide/resolve-api.md)", "[`verify-api.sh`](guide/verify-api.md)"},
 	} {
 		for _, text := range texts {
 			if !strings.Contains(files[file], text) {
@@ -24,7 +25,7 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 			}
 		}
 	}
-	for _, file := range []string{"scripts/verify-api.sh", "node/resolve-api.sh", "scripts/resolve-api.sh"} {
+	for _, file := range []string{"scripts/verify-api.sh", "scripts/resolve-api.sh"} {
 		if files[file] != "" {
 			t.Errorf("%s is made", file)
 		}

@@ -24,24 +24,34 @@ type onPaper struct {
 	dir   string
 }
 
-// paperPodman: logs --follow does not end with the container, as it may with the
-// journal as the log.
+// paperPodman runs the file "run" detached, as the container: its output is the
+// log. logs --follow does not end with the container, as it may with the journal
+// as the log.
 const paperPodman = `case "$1 $2" in
   "image exists") ;;
+  "container exists") [ -e state ] ;;
   "container inspect")
     [ -e state ] || exit 1
-    case $* in *Status*) cat state ;; *) echo /opt/openshift: ;; esac ;;
-  "rm --force") rm -f state ;;
+    case $* in *State.Status*) cat state ;; *ExitCode*) cat status ;; *Running*) grep -q running state && echo true || echo false ;; *) echo /opt/openshift: ;; esac ;;
+  "rm --force")
+    rm -f state
+    [ ! -e pid ] || kill -- "-$(cat pid)" 2> /dev/null || true ;;
   "wait "*)
-    while [ -e state ]; do sleep 0.1; done
+    while grep -q running state 2> /dev/null; do sleep 0.1; done
     cat status ;;
   "logs --follow")
     echo $$ > logs
-    cat log
-    exec sleep 600 ;;
+    exec tail --lines=+1 --follow log ;;
   "run --quiet")
+    case " $* " in *" --detach "*) ;; *) exit 125 ;; esac
     echo $$ > client
-    . ./run ;;
+    [ ! -e slow ] || sleep 3
+    echo running > state
+    : > log
+    setsid sh -c '{ . ./run; } 2>&1 | while IFS= read -r line; do echo "$(date --iso-8601=seconds) ${line}"; done >> log
+      echo 0 > status
+      echo exited > state' < /dev/null > /dev/null 2>&1 &
+    echo $! > pid ;;
   *) exec "${REAL}" "$@" ;;
 esac`
 
