@@ -122,8 +122,8 @@ func TestScriptsRunWhereTheyBelong(t *testing.T) {
 	here := &machine{name: "this machine", says: map[string]host.Result{
 		"'/lab/out/scripts/make-ignition.sh' --verify < /dev/null": tapOf(p.Stage("make-ignition"))}}
 	bootstrap := &machine{name: "bootstrap", says: map[string]host.Result{
-		"'/opt/bootlab/verify-api.sh' '--resolve' --verify < /dev/null": tapOf(p.Stage("resolve-api")),
-		"'/opt/bootlab/render-etcd.sh' --verify < /dev/null":            tapOf(p.Stage("render-etcd"), "pod-image")}}
+		"'/opt/bootlab/resolve-api.sh' --verify < /dev/null": tapOf(p.Stage("resolve-api")),
+		"'/opt/bootlab/render-etcd.sh' --verify < /dev/null": tapOf(p.Stage("render-etcd"), "pod-image")}}
 	r := liveLab(t, here, bootstrap).verify(t, "make-ignition", "resolve-api", "render-etcd")
 	for id, on := range map[string]string{"make-ignition": "this machine", "resolve-api": "bootstrap", "render-etcd": "bootstrap"} {
 		if s := stageOf(t, r, id); s.State != Verified || s.On != on || len(s.Checks) != len(p.Stage(id).Checks) {
