@@ -19,7 +19,7 @@ const forkScript = `#!/usr/bin/env bash
 set -euoE pipefail
 bootkube_podman_run() { podman run --quiet --net=host --rm --log-driver=k8s-file "$@"; }
 CLUSTER_ETCD_OPERATOR_IMAGE=$(image_for cluster-etcd-operator)
-NEW_THING=$(image_for new-thing)
+NEW_THING=$(image new-thing)
 if [ ! -f openshift-manifests.done ]; then
   record_service_stage_start "openshift-manifests"
   echo "Moving OpenShift manifests in with the rest of them"
@@ -106,7 +106,7 @@ func TestALabOfAnUnknownReleaseIsMadeFromAnAuditedScript(t *testing.T) {
 		t.Errorf("%d scripts and pages", marked)
 	}
 	etcd := files["scripts/render-etcd.sh"]
-	for _, want := range []string{`--new-image="${NEW_THING_IMAGE}"`, `NEW_THING_IMAGE="$(image_for new-thing)"`, "stage data knows no reason for it", "flag --evil:", "For lab mylab, okd 4.22"} {
+	for _, want := range []string{`--new-image="${NEW_THING_IMAGE}"`, `NEW_THING_IMAGE="$(image new-thing)"`, "stage data knows no reason for it", "flag --evil:", "For lab mylab, okd 4.22"} {
 		if !strings.Contains(etcd, want) {
 			t.Errorf("render-etcd.sh does not have %s", want)
 		}

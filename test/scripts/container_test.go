@@ -57,7 +57,7 @@ func complete(t *testing.T, l *Lab) {
 	}
 }
 
-func TestAContainerWhosePodmanClientWasKilledIsAdopted(t *testing.T) {
+func TestAContainerWhosePodmanClientWasKilledIsWaitedForAndRenderedAgain(t *testing.T) {
 	for _, point := range []string{"start", "middle", "end"} {
 		t.Run(point, func(t *testing.T) {
 			eachAccount(t, func(t *testing.T, account podman.Account) {
@@ -70,7 +70,7 @@ func TestAContainerWhosePodmanClientWasKilledIsAdopted(t *testing.T) {
 					t.Error("no failure is recorded")
 				}
 				again := l.Start(t, "render-etcd.sh")
-				until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still running") })
+				until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting for container etcd-render") })
 				letGo()
 				again.Wait(t).Want(t, 0, "etcd-render")
 				complete(t, l)
@@ -79,12 +79,12 @@ func TestAContainerWhosePodmanClientWasKilledIsAdopted(t *testing.T) {
 	}
 }
 
-func TestAContainerThatOutlivesItsKilledScriptIsAdopted(t *testing.T) {
+func TestAContainerThatOutlivesItsKilledScriptIsWaitedFor(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
 		l, s, letGo := rendering(t, account, "middle")
 		s.Kill(t)
 		again := l.Start(t, "render-etcd.sh")
-		until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still running") })
+		until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting for container etcd-render") })
 		letGo()
 		again.Wait(t).Want(t, 0)
 		complete(t, l)
@@ -105,12 +105,12 @@ func TestAContainerThatDiedMeanwhileIsReplaced(t *testing.T) {
 	})
 }
 
-func TestAnAdoptedContainerThatFailsIsRunAgain(t *testing.T) {
+func TestAContainerThatFailsWhileItIsWaitedForIsRunAgain(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
 		l, s, letGo := rendering(t, account, "middle")
 		s.Kill(t)
 		again := l.Start(t, "render-etcd.sh")
-		until(t, "the adoption", func() bool { return strings.Contains(again.said.String(), "still running") })
+		until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting for container etcd-render") })
 		if _, err := l.Env.Podman("kill", "etcd-render"); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestAContainerOfAnotherLabIsLeftAlone(t *testing.T) {
 		l, s, letGo := rendering(t, account, "middle")
 		other := l.Clone(t)
 		os.Remove(other.Asset(".stand-in-hold-middle"))
-		other.Run(t, "render-etcd.sh", "--force").Want(t, 1, "etcd-render", l.Assets(), "belongs elsewhere")
+		other.Run(t, "render-etcd.sh", "--force").Want(t, 1, "etcd-render", l.Assets(), "another program's container")
 		letGo()
 		s.Wait(t).Want(t, 0)
 		complete(t, l)

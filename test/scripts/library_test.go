@@ -87,13 +87,13 @@ func TestWhatChecksAreMadeOf(t *testing.T) {
 	}
 }
 
-// TestALeftOverOfAKilledCopyIsSweptAway: operators read manifests/ with all that
-// is below it.
+// TestALeftOverOfAKilledCopyIsSweptAway: what a killed run had begun to copy comes
+// to manifests/ as little as to the kubelet.
 func TestALeftOverOfAKilledCopyIsSweptAway(t *testing.T) {
 	t.Parallel()
 	l := goodClone(t)
-	s := stage(t, "render-kcm")
-	for _, name := range []string{"manifests/.bootlab/half.yaml", "/etc/kubernetes/manifests/.x.yaml.bootlab"} {
+	left := []string{".new/half.yaml", "/etc/kubernetes/manifests/.etcd-member-pod.yaml"}
+	for _, name := range left {
 		if err := os.MkdirAll(filepath.Dir(l.Asset(name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -102,12 +102,13 @@ func TestALeftOverOfAKilledCopyIsSweptAway(t *testing.T) {
 		}
 	}
 	l.Env.Own(t, l.Dir)
-	l.Must(t, s.ScriptName(), "--force")
-	for _, name := range []string{"manifests/.bootlab", "/etc/kubernetes/manifests/.x.yaml.bootlab"} {
+	l.Must(t, "render-etcd.sh", "--force")
+	for _, name := range append(left, ".new", "manifests/half.yaml") {
 		if _, err := os.Stat(l.Asset(name)); err == nil {
 			t.Errorf("%s is still there", name)
 		}
 	}
+	allGood(t, l, stage(t, "render-etcd"))
 }
 
 // TestOtherAnswersOfTheReleaseUnmarkWhatWasMadeWithThem: an image that lab.yaml

@@ -59,8 +59,13 @@ func TestEveryScriptOfEveryShippedLabAndReleaseIsCleanBash(t *testing.T) {
 			defer wait.Done()
 			limit <- struct{}{}
 			defer func() { <-limit }()
-			cmd := exec.Command("shellcheck", "--severity=style", "--external-sources", filepath.Base(file))
-			cmd.Dir = filepath.Dir(file)
+			// Sources are named from where the scripts are.
+			dir, name := filepath.Dir(file), filepath.Base(file)
+			if filepath.Base(dir) == "checks" {
+				dir, name = filepath.Dir(dir), "checks/"+name
+			}
+			cmd := exec.Command("shellcheck", "--severity=style", "--external-sources", name)
+			cmd.Dir = dir
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", file, err, out)
 			}
@@ -77,9 +82,13 @@ func distinct(t *testing.T, dirs []string) []string {
 	seen := map[string]bool{}
 	var work []string
 	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*.sh"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no scripts in %s: %v", dir, err)
+		var files []string
+		for _, below := range []string{"*.sh", "lib/*.sh", "checks/*.sh"} {
+			found, err := filepath.Glob(filepath.Join(dir, below))
+			if err != nil || len(found) == 0 {
+				t.Fatalf("no %s in %s: %v", below, dir, err)
+			}
+			files = append(files, found...)
 		}
 		if out, err := exec.Command("bash", append([]string{"-c", `for f; do bash -n "$f" || exit 1; done`, "bash"}, files...)...).CombinedOutput(); err != nil {
 			t.Errorf("bash -n: %s", out)
@@ -91,13 +100,64 @@ func distinct(t *testing.T, dirs []string) []string {
 			}
 			if key := withoutValues(data); !seen[key] {
 				seen[key] = true
-				if !strings.HasSuffix(file, "-lib.sh") {
+				if !strings.HasSuffix(file, "-lib.sh") && filepath.Base(filepath.Dir(file)) != "lib" {
 					work = append(work, file)
 				}
 			}
 		}
 	}
 	return work
+}
+
+// checkText is a check in checks/STAGE.sh, its command in a here document or, on
+// one line, a here string.
+var checkText = regexp.MustCompile(`(?ms)^ *check (\S+) [^\n]*(?:<< 'COMMAND'\n(.*?)\nCOMMAND$|<<< \\\n  '([^\n]*)'$)`)
+
+var checkCall = regexp.MustCompile(`(?m)^ *check `)
+
+// TestTheCommandsOfChecksAreCleanBash: to shellcheck a here document is a text, so
+// the commands are taken out of it. They see the settings of their file.
+func TestTheCommandsOfChecksAreCleanBash(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("shellcheck"); err != nil {
+		podman.Unavailable(t, "no shellcheck on this machine")
+	}
+	var all strings.Builder
+	seen := map[string]bool{}
+	for _, dir := range shipped(t) {
+		files, err := filepath.Glob(filepath.Join(dir, "checks", "*.sh"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no checks in %s: %v", dir, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := checkText.FindAllStringSubmatch(string(data), -1)
+			if calls := len(checkCall.FindAll(data, -1)); calls != len(found) {
+				t.Errorf("%s: of %d checks %d are found", file, calls, len(found))
+			}
+			for _, m := range found {
+				if text := m[2] + m[3]; !seen[text] {
+					seen[text] = true
+					all.WriteString("(\n# " + filepath.Base(file) + " " + m[1] + "\n" + text + "\n)\n")
+				}
+			}
+		}
+	}
+	// SC2154: settings are those of the file. SC2030, SC2031: each is a shell of
+	// its own. SC2035, SC2012: names of rendered files are plain, and ls is what a
+	// person types.
+	file := filepath.Join(t.TempDir(), "commands.sh")
+	head := "#!/usr/bin/env bash\n# shellcheck disable=SC2154,SC2030,SC2031,SC2035,SC2012\nset -euo pipefail\n"
+	if err := os.WriteFile(file, []byte(head+all.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d commands", len(seen))
+	if out, err := exec.Command("shellcheck", "--severity=style", file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 var settingLine = regexp.MustCompile(`(?m)^(# For lab |(?:readonly )?[A-Z_]+=).*$`)

@@ -59,13 +59,13 @@ func invalidating(t *testing.T) (invalidating, harmless []*labs.Stage) {
 	return invalidating, harmless
 }
 
-var invalidatedLine = regexp.MustCompile(`(?m)^==> what (\S+)\.sh made is invalidated by doing (\S+) again: .+`)
+var invalidatedLine = regexp.MustCompile(`(?m)^==> (?:what (\S+)\.sh made is invalidated by doing \S+ again|running \S+ again invalidates (\S+)\.sh): .+`)
 
 // saidInvalidated are the stages that a script says it invalidates.
 func saidInvalidated(r Result) map[string]bool {
 	names := map[string]bool{}
 	for _, m := range invalidatedLine.FindAllStringSubmatch(r.All, -1) {
-		names[m[1]] = true
+		names[m[1]+m[2]] = true
 	}
 	return names
 }
@@ -87,7 +87,7 @@ func TestRepeatingAStageThatInvalidatesOthersIsRefused(t *testing.T) {
 			}
 			before := l.Snapshot(t).Without("/var/log/")
 			r := l.Run(t, s.ScriptName())
-			r.Want(t, 1, "repeating "+s.ID+" invalidates", s.ScriptName()+" --force")
+			r.Want(t, 1, says(t, l, s, s.ID+" would invalidate", "repeating "+s.ID+" invalidates"), s.ScriptName()+" --force")
 			before.Same(t, l.Snapshot(t).Without("/var/log/"))
 			if got, want := lines(saidInvalidated(r)), lines(setOf(ids(invalidated(t, l, s)))); got != want {
 				t.Errorf("said to be invalidated are\n%s\nnot\n%s", got, want)
@@ -130,7 +130,7 @@ func TestAfterAForcedRepetitionTheChainFixesTheRest(t *testing.T) {
 	t.Parallel()
 	stages, _ := invalidating(t)
 	slices.Reverse(stages)
-	l := repeatedMCO(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	kinds := l.Kinds(t)
 	for _, s := range stages {
 		l.Must(t, s.ScriptName(), "--force")
@@ -150,21 +150,11 @@ func TestAfterAForcedRepetitionTheChainFixesTheRest(t *testing.T) {
 	wholeChainGood(t, l)
 }
 
-// repeatedMCO gives a good lab of which render-mco.sh has run twice: it copies
-// all of manifests/ for its controller, and by now that holds its own objects
-// and those of the stage behind it.
-func repeatedMCO(t *testing.T) *Lab {
-	t.Helper()
-	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
-	l.Must(t, "render-mco.sh", "--force")
-	return l
-}
-
 func TestAHarmlessStageCanBeRepeatedAtAnyTime(t *testing.T) {
 	t.Parallel()
 	_, stages := invalidating(t)
 	slices.Reverse(stages)
-	l := repeatedMCO(t)
+	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	bytes := func() Tree { return l.Snapshot(t).withoutTimes().Without(append(aboutOthers, "/var/log/")...) }
 	before := bytes()
 	for _, s := range stages {
@@ -177,29 +167,6 @@ func TestAHarmlessStageCanBeRepeatedAtAnyTime(t *testing.T) {
 		}
 	}
 	wholeChainGood(t, l)
-}
-
-// TestEtcdRenderedByHandBehindOurBackIsSeen: the learner types the command that
-// the script shows, and copies what comes out.
-func TestEtcdRenderedByHandBehindOurBackIsSeen(t *testing.T) {
-	t.Parallel()
-	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
-	s := stage(t, "render-kube-apiserver")
-	allGood(t, l, s)
-	shown := commands(l.Must(t, "render-etcd.sh", "--dry-run", "--force").Out)
-	at := slices.IndexFunc(shown, func(c string) bool { return strings.HasPrefix(c, "podman run ") })
-	cmd := l.Env.Command("bash", "-ec", "rm -r etcd-bootstrap\n"+shown[at]+"\ncp etcd-bootstrap/tls/* tls/")
-	cmd.Dir = l.Assets()
-	finish(t, cmd).Want(t, 0)
-	points, _ := verified(t, l, s)
-	if failed := Failed(points); !slices.Contains(failed, "after-etcd") {
-		t.Errorf("failed are %v", failed)
-	}
-	// etcd's own pod still has the certificates of before.
-	l.Run(t, chain, "--from=render-etcd").Want(t, 1, "what render-kube-apiserver.sh made is invalidated")
-	l.Must(t, "render-etcd.sh", "--force")
-	l.Must(t, chain, "--from=render-etcd")
-	allGood(t, l, s)
 }
 
 // contradict adds a manifest that sets the DNS object otherwise than the first.
@@ -217,27 +184,6 @@ func (l *Lab) contradict(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Env.Own(t, l.Dir)
-}
-
-func TestTwoManifestsThatContradictEachOtherAreSeenAfterTheChain(t *testing.T) {
-	t.Parallel()
-	l := goodClone(t)
-	l.contradict(t)
-	for _, s := range l.subtests(t, 3) {
-		for _, p := range s.Points {
-			switch {
-			case p.OK:
-			case s.ID != "render-cco" || p.ID != "agree":
-				t.Errorf("%s %s fails: %s", s.ID, p.ID, p.Found)
-			case !strings.Contains(p.Found, "manifests/cluster-dns-02-config.yml and manifests/zz-dns.yml") ||
-				!strings.Contains(p.Found, "DNS.config.openshift.io/") || !strings.Contains(p.Found, "/cluster"):
-				t.Errorf("found is %q", p.Found)
-			}
-		}
-		if s.ID == "render-cco" && s.OK {
-			t.Error("no check sees it")
-		}
-	}
 }
 
 func TestTwoManifestsThatContradictEachOtherStopTheRenders(t *testing.T) {

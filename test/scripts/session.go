@@ -66,8 +66,18 @@ func (s *Session) scan(from io.Reader) {
 	}
 }
 
-// shown is how a script shows a command before it runs it.
-var shown = regexp.MustCompile(`^  \$ (.+)$`)
+// shown is how a script announces what it does next: a step by its title, which
+// --dry-run prints as well; in scripts of stage-lib.sh a command.
+var shown = regexp.MustCompile(`^(?:  \$ (.+)|==> [0-9]+\. (.+)|\{ # [0-9]+ '(.+)')$`)
+
+// announced is the step or command that a line announces.
+func announced(line string) (what string, ok bool) {
+	m := shown.FindStringSubmatch(line)
+	if m == nil {
+		return "", false
+	}
+	return m[1] + m[2] + strings.ReplaceAll(m[3], `'\''`, "'"), true
+}
 
 // Step waits for the next command that a script with --step shows; false when
 // it ends before.
@@ -80,8 +90,8 @@ func (s *Session) Step(tb testing.TB) (command string, more bool) {
 			if !open {
 				return "", false
 			}
-			if m := shown.FindStringSubmatch(line); m != nil {
-				return m[1], true
+			if what, ok := announced(line); ok {
+				return what, true
 			}
 		case <-timeout:
 			tb.Fatalf("no step within %s; it said\n%s", limit, s.said.String())

@@ -105,6 +105,8 @@ var silents = []silent{
 	{stage: "render-mco", damage: "echo nonsense > tls/root-ca.crt", check: "node-ca"},
 	{stage: "render-mco", damage: ": > tls/kube-apiserver-complete-client-ca-bundle.crt", check: "client-cas"},
 	{stage: "render-mco", damage: ": > manifests/openshift-config-secret-pull-secret.yaml", check: "controller-files"},
+	{stage: "render-mco", damage: "edit 's/^kind: Secret$/kind: ConfigMap/' manifests/openshift-config-secret-pull-secret.yaml", check: "pull-secret-kind"},
+	{stage: "render-mco", damage: ": > auth/kubeconfig-kubelet", check: "kubeconfig-kind"},
 	{stage: "render-cco", fault: "empty-image", check: "pod-image"},
 	{stage: "render-cco", fault: "no-image", check: "pod-image"},
 	{stage: "render-cco", fault: "other-image", check: "pod-image-of-release"},

@@ -15,6 +15,7 @@ type Point struct {
 	Number                int
 	ID, Title             string
 	Expected, Found, Hint string
+	Command               string // what a person can type; empty in scripts of stage-lib.sh
 }
 
 var (
@@ -119,10 +120,15 @@ func (p *Point) decode(text string) error {
 			return fmt.Errorf("%s of %s is empty", key, p.ID)
 		}
 	}
+	command, told := m["command"]
+	if told && strings.TrimSpace(command) == "" {
+		return fmt.Errorf("command of %s is empty", p.ID)
+	}
+	delete(m, "command")
 	if len(m) != 4 || m["id"] != p.ID {
 		return fmt.Errorf("the YAML block of %s holds %v", p.ID, m)
 	}
-	p.Expected, p.Found, p.Hint = m["expected"], m["found"], m["hint"]
+	p.Expected, p.Found, p.Hint, p.Command = m["expected"], m["found"], m["hint"], command
 	return nil
 }
 

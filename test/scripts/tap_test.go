@@ -17,8 +17,16 @@ func TestTheParserTakesWhatScriptsWrite(t *testing.T) {
 	}
 }
 
+func TestTheParserTakesTheCommand(t *testing.T) {
+	points, err := ParseTAP("TAP version 14\n" + strings.Replace(notOK, "  expected", "  command: |-\n    cmp a |\n      b\n  expected", 1) + "1..1\n")
+	if err != nil || points[0].Command != "cmp a |\n  b" {
+		t.Errorf("%+v, %v", points, err)
+	}
+}
+
 func TestTheParserRefuses(t *testing.T) {
 	for name, text := range map[string]string{
+		"an empty command":             "TAP version 14\n" + strings.Replace(notOK, "  expected", "  command: |-\n  expected", 1) + "1..1\n",
 		"nothing":                      "",
 		"no version":                   "ok 1 - a: b\n1..1\n",
 		"another version":              "TAP version 13\n1..0\n",

@@ -6,12 +6,13 @@
 # Options of the caller's shell must not change a script: SHELLOPTS and BASHOPTS
 # may be exported, and bash -x would print secrets into the log.
 set +x +v +f +C +o posix +n
+shopt -u nullglob failglob dotglob nocaseglob nocasematch xpg_echo
 export -n SHELLOPTS BASHOPTS
 unset CDPATH GREP_OPTIONS BASH_ENV ENV
 # A closed stdin or stdout would give its number to the next file that is opened.
-{ : <&0; } 2> /dev/null || exec < /dev/null
-{ : >&1; } 2> /dev/null || exec > /dev/null
-{ : >&2; } 2> /dev/null || exec 2> /dev/null
+{ : 3<&0; } 2> /dev/null || exec < /dev/null
+{ : 3>&1; } 2> /dev/null || exec > /dev/null
+{ : 3>&2; } 2> /dev/null || exec 2> /dev/null
 
 check_host() {
   local name package
