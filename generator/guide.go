@@ -96,9 +96,6 @@ func sharedFiles() []string {
 	for _, name := range placeLibraries {
 		out = append(out, "lib/"+name)
 	}
-	for _, name := range libraries {
-		out = append(out, name+".sh")
-	}
 	return out
 }
 

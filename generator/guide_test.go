@@ -11,13 +11,14 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 		files[f.Path] = string(f.Data)
 	}
 	for file, texts := range map[string][]string{
-		"guide/verify-api.md":   {"`sudo /opt/bootlab/verify-api.sh`", "`--resolve`", "curl --cacert"},
-		"guide/resolve-api.md":  {"`sudo /opt/bootlab/verify-api.sh --resolve`", "(verify-api.md)", "Next: `sudo /opt/bootlab/render-cco.sh`"},
-		"node/verify-api.sh":    {"CALL='verify-api.sh --resolve'", "CALL='verify-api.sh' "},
-		"node/render-mco.sh":    {"NEXT='verify-api.sh --resolve'"},
+		"guide/verify-api.md":   {"`sudo /opt/bootlab/verify-api.sh`", "curl --cacert"},
+		"guide/resolve-api.md":  {"`sudo /opt/bootlab/resolve-api.sh`", "Next: `sudo /opt/bootlab/render-cco.sh`"},
+		"node/verify-api.sh":    {"STAGE=verify-api"},
+		"node/resolve-api.sh":   {"STAGE=resolve-api"},
+		"node/render-mco.sh":    {"NEXT='resolve-api.sh'"},
 		"scripts/render-mco.sh": {"NEXT='render-cco.sh'"},
 		"guide/lib-stage.md":    {"# lib/stage.sh: the protocol that every stage script follows", "It holds no value of a lab."},
-		"README.md":             {"[`verify-api.sh --resolve`](guide/resolve-api.md)", "[`verify-api.sh`](guide/verify-api.md)"},
+		"README.md":             {"[`resolve-api.sh`](guide/resolve-api.md)", "[`verify-api.sh`](guide/verify-api.md)"},
 	} {
 		for _, text := range texts {
 			if !strings.Contains(files[file], text) {

@@ -17,34 +17,6 @@ import (
 
 var reading = flag.Bool("reading", false, "print how much there is to read for each script of the default lab")
 
-// notMoved are the scripts that are still callbacks of stage-lib.sh. The list only
-// shrinks, and ends empty.
-var notMoved = []string{
-	"approve-csrs.sh",
-	"approve-worker-csrs.sh",
-	"finish-bootstrap.sh",
-	"get-tools.sh",
-	"make-ignition.sh",
-	"make-kubeconfigs.sh",
-	"make-manifests.sh",
-	"make-pki.sh",
-	"release-hold.sh",
-	"release-info.sh",
-	"remove-bootstrap.sh",
-	"render-all.sh",
-	"restore-cvo-overrides.sh",
-	"run-bootkube-until.sh",
-	"smoke-test.sh",
-	"start-bootstrap.sh",
-	"unpack-bootstrap-ignition.sh",
-	"verify-api.sh",
-	"wait-for-ceo.sh",
-	"wait-for-etcd.sh",
-	"wait-for-masters.sh",
-	"wait-for-operators.sh",
-	"watch-etcd-members.sh",
-}
-
 // The contract: how much a person reads at most. A code line is a line after
 // shfmt that is neither blank nor a comment; lines of here documents count.
 const (
@@ -246,7 +218,7 @@ func TestAPersonReadsAScriptInOneSitting(t *testing.T) {
 		for file, text := range files {
 			dir, name := path.Split(file)
 			dir = strings.TrimSuffix(dir, "/")
-			if path.Ext(file) != ".sh" || seen[text] || slices.Contains(notMoved, name) && !isMoved(text) || strings.HasSuffix(name, "-lib.sh") {
+			if path.Ext(file) != ".sh" || seen[text] {
 				continue
 			}
 			seen[text] = true
@@ -287,7 +259,7 @@ func (r *readable) script(t *testing.T, dir, file string) {
 	if m.code > limit {
 		t.Errorf("%s has %d lines of code, more than %d", file, m.code, limit)
 	}
-	if m.steps == 0 || m.steps > mostSteps {
+	if name != chainScript+".sh" && m.steps == 0 || m.steps > mostSteps {
 		t.Errorf("%s has %d steps, not 1 to %d", file, m.steps, mostSteps)
 	}
 }
@@ -303,26 +275,15 @@ func longLines(t *testing.T, file, text string) {
 	}
 }
 
-// A script that is not of the new shape is on the list, and no other.
-func TestTheListOfScriptsToMoveOnlyShrinks(t *testing.T) {
-	there := map[string]bool{}
+// Every script but the one that runs the others is of one shape.
+func TestEveryScriptIsReadFromTopToBottom(t *testing.T) {
 	everyOutput(t, func(t *testing.T, files map[string]string) {
 		for file, text := range files {
-			name := path.Base(file)
-			if dir := path.Dir(file); path.Ext(file) != ".sh" || dir != "scripts" && dir != "node" || strings.HasSuffix(name, "-lib.sh") {
-				continue
-			}
-			there[name] = true
-			if listed := slices.Contains(notMoved, name); listed == isMoved(text) {
-				t.Errorf("%s: moved %v, on the list %v", file, isMoved(text), listed)
+			if dir := path.Dir(file); path.Ext(file) == ".sh" && (dir == "scripts" || dir == "node") && path.Base(file) != chainScript+".sh" && !isMoved(text) {
+				t.Errorf("%s does not begin, step and finish", file)
 			}
 		}
 	})
-	for _, name := range notMoved {
-		if !there[name] {
-			t.Errorf("%s is on the list, and no lab has it", name)
-		}
-	}
 }
 
 // protocol are the lines by which --dry-run finds the settings and the steps.

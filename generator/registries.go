@@ -9,16 +9,16 @@ import (
 
 // registrySettings are the values by which podman reaches the registries of a
 // lab, and the same for the cluster. A lab without such keys has none of them.
-func registrySettings(lab *labs.Lab, place labs.Place, labDir string, quote quoting) ([]setting, error) {
+func registrySettings(lab *labs.Lab, place labs.Place, labDir string) ([]setting, error) {
 	var list []setting
 	var firstErr error
 	add := func(name, value string) {
-		quoted, err := quote(name, value)
+		quoted, err := shsetting(name, value)
 		if err != nil && firstErr == nil {
 			firstErr = err
 		}
 		if value != "" {
-			list = append(list, setting{name, quoted, true})
+			list = append(list, setting{name, quoted})
 		}
 	}
 	add("PROXY_FOR_HTTP", lab.Proxy.HTTPProxy)
@@ -28,7 +28,7 @@ func registrySettings(lab *labs.Lab, place labs.Place, labDir string, quote quot
 	add("IMAGE_SOURCES", imageSources(lab.ImageSources()))
 	add("MIRRORS", registriesConf(lab.Mirrors()))
 	if lab.AdditionalTrustBundle != "" && place != labs.OnNode {
-		list = append(list, setting{"TRUST_BUNDLE_FILE", fileOfLab(lab.AdditionalTrustBundle, labDir), true})
+		list = append(list, setting{"TRUST_BUNDLE_FILE", fileOfLab(lab.AdditionalTrustBundle, labDir)})
 	}
 	return list, firstErr
 }

@@ -107,9 +107,6 @@ type renderer struct {
 	shared []libraryPage
 }
 
-// libraries stand beside the scripts and are sourced by them.
-var libraries = []string{"stage-lib", "command-lib", "check-lib", "certificate-lib", "cluster-lib", "etcd-lib", "follow-lib"}
-
 func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error) {
 	r := &renderer{plan: p, opts: opts, sources: map[string]string{}, out: &Output{}}
 	names, err := fs.Glob(templates, "scripts/*.tmpl")
@@ -165,20 +162,15 @@ func functions() template.FuncMap {
 
 // scripts renders the scripts and libraries of one place.
 func (r *renderer) scripts(place labs.Place, dir string) error {
-	all, err := settings(r.plan, place, r.opts.LabDir)
-	if err != nil {
-		return err
-	}
 	stages, err := r.stages(place)
 	if err != nil {
 		return err
 	}
-	straight, err := settingsAfter(r.plan, stageSettings(r.plan.Lab, place, r.opts.LabDir), place, r.opts.LabDir, shsetting)
+	all, err := settings(r.plan, place, r.opts.LabDir)
 	if err != nil {
 		return err
 	}
 	for _, d := range stages {
-		d.straight = straight
 		if err := r.script(d, dir, all); err != nil {
 			return fmt.Errorf("stage %s: %w", d.ID, err)
 		}
@@ -186,21 +178,13 @@ func (r *renderer) scripts(place labs.Place, dir string) error {
 	if place == labs.Workstation {
 		return nil // the local run's libraries stand beside them
 	}
-	text, err := r.chain(place, straight)
+	text, err := r.chain(place, all)
 	if err != nil {
 		return fmt.Errorf("%s: %w", chainScript, err)
 	}
 	r.share(place, chainScript+".sh", text)
 	r.add(dir+"/"+chainScript+".sh", 0o755, text)
-	if err := r.libFiles(place, dir); err != nil {
-		return err
-	}
-	for _, name := range libraries {
-		if err := r.sourced(place, dir, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.libFiles(place, dir)
 }
 
 // sourced adds a library, by its name below the directory of the scripts.
@@ -247,17 +231,10 @@ func (r *renderer) stages(place labs.Place) ([]*scriptData, error) {
 // keeps the stage for the guide: each has one page, about the local run's script
 // where there is one.
 func (r *renderer) script(d *scriptData, dir string, all []setting) error {
-	if d.Script == "" && isStageScript(r.sources[d.ID]) {
-		if err := r.stageScript(d, dir, d.straight); err != nil {
+	if d.Script == "" {
+		if err := r.stageScript(d, dir, all); err != nil {
 			return err
 		}
-	} else if d.Script == "" {
-		text, err := renderScript(r.parts, r.sources[d.ID], d, all)
-		if err != nil {
-			return err
-		}
-		r.add(dir+"/"+d.ScriptName(), 0o755, text)
-		d.Body = text
 	}
 	d.Dir = dir
 	if d.Place != labs.OnNode || !d.In(labs.Local) {

@@ -1,12 +1,10 @@
 package generator
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-	"text/template"
 
 	"bootlab/generator/overlay"
 	"bootlab/labs"
@@ -27,12 +25,10 @@ type scriptData struct {
 	Dir      string        // where the script stands in the output
 	Sharing  []*scriptData // the stages that the script does, this one among them
 
-	CheckCalls   []checkCall
 	ImageLookups []labs.ImageVariable
 	InfoLookups  []infoLookup
 	CheckLookups []infoLookup
 
-	straight      []setting // every setting that a script of this shape may use
 	CheckSettings []setting // of checks/STAGE.sh
 	steps         int       // how many steps have a number
 }
@@ -53,17 +49,12 @@ func (d *scriptData) Scripted() bool { return d.Dir != "" }
 
 func newScriptData(p *labs.Plan, s *labs.Stage, place labs.Place, next string) (*scriptData, error) {
 	d := &scriptData{Stage: s, Lab: p.Lab, Release: p.Release, Place: place, plan: p, Next: next}
-	var err error
-	if d.CheckCalls, err = checkCalls(s.Checks); err != nil {
-		return nil, err
-	}
-	d.lookUps()
-	return d, nil
+	return d, d.lookUps()
 }
 
 // lookUps finds which images and which facts of the release the container's
 // command line needs, and which of them the checks compare with.
-func (d *scriptData) lookUps() {
+func (d *scriptData) lookUps() error {
 	line := ""
 	if d.Run != nil {
 		line = "$" + strings.Trim(d.OperatorImage(), "${}") + " "
@@ -72,8 +63,9 @@ func (d *scriptData) lookUps() {
 		}
 	}
 	checks := ""
-	for _, c := range d.CheckCalls {
-		checks += c.Call + " "
+	commands, err := d.CheckCommands()
+	for _, c := range commands {
+		checks += c.Text + " "
 	}
 	inLine, inChecks := mentions(line), mentions(checks)
 	for _, v := range d.plan.Bootkube.Images {
@@ -89,6 +81,7 @@ func (d *scriptData) lookUps() {
 			d.CheckLookups = append(d.CheckLookups, info)
 		}
 	}
+	return err
 }
 
 // OperatorImage is the shell expression for the image of the container.
@@ -447,28 +440,4 @@ func (d *scriptData) Renders() []*labs.Stage {
 		}
 	}
 	return out
-}
-
-// renderScript fills in one stage's template.
-func renderScript(base *template.Template, source string, d *scriptData, all []setting) (string, error) {
-	t, err := base.Clone()
-	if err != nil {
-		return "", err
-	}
-	if _, err := t.New(d.ID + ".sh.tmpl").Parse(source); err != nil {
-		return "", err
-	}
-	var body, script strings.Builder
-	if err := t.ExecuteTemplate(&body, "body", d); err != nil {
-		return "", err
-	}
-	d.Body = body.String()
-	d.Settings = mentioned(all, always, d.Body)
-	if err := t.ExecuteTemplate(&script, "script", d); err != nil {
-		return "", err
-	}
-	if strings.Contains(script.String(), "<no value>") {
-		return "", fmt.Errorf("%s: a template value is missing", d.ID)
-	}
-	return strings.TrimRight(script.String(), "\n") + "\n", nil
 }

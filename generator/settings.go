@@ -13,32 +13,24 @@ import (
 
 // setting is one line of a script's settings block.
 type setting struct {
-	Name     string
-	Quoted   string // right-hand side, ready for the shell
-	Readonly bool
+	Name   string
+	Quoted string // right-hand side, ready for the shell
 }
 
 // settings gives every value that a script may use, in the order they are
 // printed; a script gets those that its text mentions.
 func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) {
-	quote := func(_, value string) (string, error) { return shquote(value) }
-	return settingsAfter(p, placeSettings(p.Lab, place, labDir), place, labDir, quote)
-}
-
-func settingsAfter(p *labs.Plan, list []setting, place labs.Place, labDir string, quote quoting) ([]setting, error) {
+	list := stageSettings(p.Lab, place, labDir)
 	for _, v := range labValues(p) {
-		quoted, err := quote(v.name, v.value)
+		quoted, err := shsetting(v.name, v.value)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, setting{v.name, quoted, true})
+		list = append(list, setting{v.name, quoted})
 	}
-	registries, err := registrySettings(p.Lab, place, labDir, quote)
+	registries, err := registrySettings(p.Lab, place, labDir)
 	return append(list, registries...), err
 }
-
-// quoting makes the right-hand side of a setting.
-type quoting func(name, value string) (string, error)
 
 // labValue is a setting that is the same in every place, before it is quoted.
 type labValue struct{ name, value string }
@@ -121,9 +113,9 @@ func stageValues(p *labs.Plan) []labValue {
 // root of the host follows from it.
 func stageSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
 	list := []setting{
-		{"SCRIPTS", `"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"`, false},
-		{"ASSET_DIR", "/opt/openshift", false},
-		{"HOST_ROOT", "''", false},
+		{"SCRIPTS", `"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"`},
+		{"ASSET_DIR", "/opt/openshift"},
+		{"HOST_ROOT", "''"},
 	}
 	if place == labs.OnNode {
 		return list
@@ -131,32 +123,10 @@ func stageSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
 	list[1].Quoted = `"${SCRIPTS%/*}/work/assets"`
 	list[2].Quoted = `"${ASSET_DIR%/*}/host"`
 	return append(list,
-		setting{"OUT_DIR", `"${SCRIPTS%/*}"`, false},
-		setting{"PULL_SECRET_FILE", fileOfLab(lab.PullSecret, labDir), false},
-		setting{"IGNITION_FILE", fileOfLab("bootstrap.ign", labDir), false},
-		setting{"OVERLAY_FILE", `"${OUT_DIR}/` + overlayFile + `"`, false})
-}
-
-// placeSettings are the values in which local run and lab differ.
-func placeSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
-	here := setting{"SCRIPT_DIR", `"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"`, false}
-	if place == labs.OnNode {
-		return []setting{
-			here,
-			{"ASSET_DIR", "'/opt/openshift'", true},
-			{"HOST_ROOT", "''", true},
-			{"PULL_SECRET_FILE", "'/root/.docker/config.json'", true},
-		}
-	}
-	return []setting{
-		here,
-		{"OUT_DIR", `"${SCRIPT_DIR%/*}"`, false},
-		{"ASSET_DIR", `"${OUT_DIR}/work/assets"`, true},
-		{"HOST_ROOT", `"${OUT_DIR}/work/host"`, true},
-		{"PULL_SECRET_FILE", fileOfLab(lab.PullSecret, labDir), true},
-		{"IGNITION_FILE", fileOfLab("bootstrap.ign", labDir), true},
-		{"OVERLAY_FILE", `"${OUT_DIR}/` + overlayFile + `"`, true},
-	}
+		setting{"OUT_DIR", `"${SCRIPTS%/*}"`},
+		setting{"PULL_SECRET_FILE", fileOfLab(lab.PullSecret, labDir)},
+		setting{"IGNITION_FILE", fileOfLab("bootstrap.ign", labDir)},
+		setting{"OVERLAY_FILE", `"${OUT_DIR}/` + overlayFile + `"`})
 }
 
 // fileOfLab is the shell word for the path of a file such as the pull secret:
@@ -172,9 +142,6 @@ func fileOfLab(path, labDir string) string {
 	}
 	return prefix + oneLine(path) // loading refuses NUL bytes
 }
-
-// always are the settings that the libraries use, in every script.
-var always = map[string]bool{"SCRIPT_DIR": true, "OUT_DIR": true, "ASSET_DIR": true, "HOST_ROOT": true}
 
 var mention = regexp.MustCompile(`\$\{?[#!]?([A-Z][A-Z0-9_]*)`)
 
