@@ -106,7 +106,8 @@ func TestTheSmokeTestLeavesOnlyWhatItShould(t *testing.T) {
 	t.Parallel()
 	s := smokeAlone(t)
 	s.Put(t, "available", "1")
-	r := s.run(t, "/usr/bin/env", "KEEP=--keep", s.file)
+	s.Put(t, "kept.sh", "KEEP=--keep exec "+s.file+"\n")
+	r := s.run(t, filepath.Join(s.Dir, "kept.sh"))
 	if r.Status != 0 || s.Read("namespace") != "" {
 		t.Errorf("status %d, namespace %q:\n%s", r.Status, s.Read("namespace"), r.All)
 	}

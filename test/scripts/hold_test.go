@@ -489,10 +489,11 @@ func TestBootkubeIsStartedOnlyWhenNothingElseRuns(t *testing.T) {
 	until(t, "the other lock", func() bool {
 		return exec.Command("flock", "--nonblock", stage.Asset(".bootlab.lock"), "true").Run() != nil
 	})
-	for _, name := range []string{"manifests/x", "openshift/x"} {
-		stage.Put(t, "assets/"+name, "")
+	for _, f := range planOf(t, release, usualLab).Stage("copy-manifests").Reads {
+		stage.Put(t, filepath.Join("assets", f.Path, map[bool]string{true: "x"}[strings.HasSuffix(f.Path, "/")]), "")
 	}
-	stage.run(t, "/usr/bin/env", "BESIDE=1", "PARALLEL=yes", stage.file).Want(t, 1, "another stage script is running")
+	stage.Put(t, "beside.sh", "BESIDE=1 PARALLEL=yes exec "+stage.file+"\n")
+	stage.run(t, filepath.Join(stage.Dir, "beside.sh")).Want(t, 1, "another stage script is running")
 }
 
 // TestATermStopsBootkube, and what it leaves is removed.
