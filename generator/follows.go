@@ -33,6 +33,7 @@ func Follows(p *labs.Plan, templates fs.FS) (func(stage *labs.Stage, field strin
 		u := &usage{set: t, fields: map[string]bool{}, seen: map[string]bool{"images": true, "pull": true}}
 		u.template("body")
 		u.template("steps")
+		u.fields["Directories"] = u.fields["Directories"] || u.fields["DirectoryWords"]
 		u.fields["Copies"] = u.fields["CopyLines"] || u.fields["CopyCommands"]
 		used[name] = u.fields
 	}

@@ -19,7 +19,7 @@ const forkScript = `#!/usr/bin/env bash
 set -euoE pipefail
 bootkube_podman_run() { podman run --quiet --net=host --rm --log-driver=k8s-file "$@"; }
 CLUSTER_ETCD_OPERATOR_IMAGE=$(image_for cluster-etcd-operator)
-NEW_THING=$(image new-thing)
+NEW_THING=$(image_for new-thing)
 if [ ! -f openshift-manifests.done ]; then
   record_service_stage_start "openshift-manifests"
   echo "Moving OpenShift manifests in with the rest of them"

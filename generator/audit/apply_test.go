@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,12 +150,15 @@ func stageOf(stages []*labs.Stage, id string) *labs.Stage {
 // lineOf is the line of an output that begins with a command.
 func lineOf(output, command string) string {
 	for _, line := range strings.Split(output, "\n") {
-		if strings.Contains(line, "$ "+command) {
+		if strings.HasPrefix(strings.TrimSpace(line), command) {
 			return line
 		}
 	}
 	return ""
 }
+
+// lineBreak is where a command goes on in the next line.
+var lineBreak = regexp.MustCompile(` *\\\n *`)
 
 // Each kind of difference that can be applied is seen in what the generated
 // script would run, and nothing else of its command line is another.
@@ -180,7 +184,8 @@ func TestDryRunsCarryExactlyTheDifference(t *testing.T) {
 		}
 	}
 	dryRun := func(dir string) string {
-		return strings.ReplaceAll(bash(t, filepath.Join(dir, "scripts", "render-etcd.sh"), "--dry-run"), dir, "OUT")
+		shown := strings.ReplaceAll(bash(t, filepath.Join(dir, "scripts", "render-etcd.sh"), "--dry-run"), dir, "OUT")
+		return lineBreak.ReplaceAllString(shown, " ")
 	}
 	was := dryRun(written(t, planFor(t, "4.20")))
 	for name, c := range map[string]struct {
@@ -193,23 +198,22 @@ func TestDryRunsCarryExactlyTheDifference(t *testing.T) {
 		"a flag less":           {func(s *labs.Stage) { s.Run.Flags = s.Run.Flags[1:] }, podman("--asset-output-dir=/assets/etcd-bootstrap ", "")},
 		"another value":         {func(s *labs.Stage) { s.Run.Flags[1].Value += "x" }, podman("cluster-config.yaml", "cluster-config.yamlx")},
 		"another name":          {func(s *labs.Stage) { s.Run.Flags[1].Flag += "-x" }, podman("--cluster-configmap-file", "--cluster-configmap-file-x")},
-		"an image as value":     {func(s *labs.Stage) { s.Run.Flags[2].Value = "$OPENSHIFT_HYPERKUBE_IMAGE" }, podman("=IMAGE-FOR:etcd", "=IMAGE-FOR:hyperkube")},
-		"a version as value":    {func(s *labs.Stage) { s.Run.Flags[1].Value = "$VERSION" }, podman("/assets/manifests/cluster-config.yaml", "RELEASE-INFO:version")},
-		"a flag under a file":   {func(s *labs.Stage) { s.Run.Flags[1].When.File = "tls/other" }, podman(" --cluster-configmap-file=/assets/manifests/cluster-config.yaml", "")},
-		"another image":         {func(s *labs.Stage) { s.Run.Image = "pod" }, podman("IMAGE-FOR:cluster-etcd-operator", "IMAGE-FOR:pod")},
+		"an image as value":     {func(s *labs.Stage) { s.Run.Flags[2].Value = "$OPENSHIFT_HYPERKUBE_IMAGE" }, podman("${MACHINE_CONFIG_ETCD_IMAGE}", "${OPENSHIFT_HYPERKUBE_IMAGE}")},
+		"a version as value":    {func(s *labs.Stage) { s.Run.Flags[1].Value = "$VERSION" }, podman("/assets/manifests/cluster-config.yaml", `"${VERSION}"`)},
+		"a flag under a file":   {func(s *labs.Stage) { s.Run.Flags[1].When.File = "tls/other" }, holds("!/assets/etcd-bootstrap --cluster-configmap-file", `"${additional_flags[@]}"`)},
+		"another image":         {func(s *labs.Stage) { s.Run.Image = "pod" }, podman("${CLUSTER_ETCD_OPERATOR_IMAGE}", "${MACHINE_CONFIG_INFRA_IMAGE}")},
 		"another command":       {func(s *labs.Stage) { s.Run.Command = "/usr/bin/other render" }, podman("/usr/bin/cluster-etcd-operator render", "/usr/bin/other render")},
 		"another container":     {func(s *labs.Stage) { s.Run.Name = "etcd-other" }, podman("--name etcd-render", "--name etcd-other")},
 		"an option more":        {func(s *labs.Stage) { s.Run.Options = []labs.Option{{Option: "--user 0"}} }, podman("--name etcd-render", "--name etcd-render --user=0")},
-		"a directory as volume": {func(s *labs.Stage) { s.Run.Volume = "$PWD/below:/assets:z" }, podman("/assets:/assets:z", "/assets/below:/assets:z")},
+		"a directory as volume": {func(s *labs.Stage) { s.Run.Volume = "$PWD/below:/assets:z" }, podman("${PWD}:/assets:z", "${PWD}/below:/assets:z")},
 		"a copy more": {func(s *labs.Stage) {
 			s.Copies = append(s.Copies, labs.Copy{From: "etcd-bootstrap/more/*", To: "manifests/"})
-		}, holds("cp etcd-bootstrap/more/* manifests/")},
-		"a copy less":        {func(s *labs.Stage) { s.Copies = s.Copies[:2] }, holds("!cp etcd-bootstrap/tls/* tls/")},
-		"a copy elsewhere":   {func(s *labs.Stage) { s.Copies[2].To = "tls/etcd/" }, holds("!cp etcd-bootstrap/tls/* tls/\n", "cp etcd-bootstrap/tls/* tls/etcd/")},
-		"a copy of the host": {func(s *labs.Stage) { s.Copies[2].To = "/etc/kubernetes/tls/" }, holds("work/host/etc/kubernetes/tls/")},
-		"a directory more":   {func(s *labs.Stage) { s.Mkdir = []string{"tls/etcd"} }, holds("mkdir --parents tls/etcd")},
-		"removes another":    {func(s *labs.Stage) { s.RemoveFirst = "etcd-other" }, holds("!rm --recursive --force etcd-bootstrap\n", "rm --recursive --force etcd-other\n")},
-		"removes nothing":    {func(s *labs.Stage) { s.RemoveFirst = "" }, holds("!rm --recursive --force etcd-bootstrap\n")},
+		}, holds("cp etcd-bootstrap/more/* .new/")},
+		"a copy less":        {func(s *labs.Stage) { s.Copies = s.Copies[:2] }, holds("!cp etcd-bootstrap/tls/* .new/")},
+		"a copy elsewhere":   {func(s *labs.Stage) { s.Copies[2].To = "tls/etcd/" }, holds("!cp etcd-bootstrap/tls/* .new/\n", "cp etcd-bootstrap/tls/* tls/etcd/")},
+		"a copy of the host": {func(s *labs.Stage) { s.Copies[2].To = "/etc/kubernetes/tls/" }, holds(`cp etcd-bootstrap/tls/* "${HOST_ROOT}/etc/kubernetes/tls/"`)},
+		"removes another":    {func(s *labs.Stage) { s.RemoveFirst = "etcd-other" }, holds("!rm -rf etcd-bootstrap\n", "rm -rf etcd-other\n")},
+		"removes nothing":    {func(s *labs.Stage) { s.RemoveFirst = "" }, holds("!rm -rf etcd-bootstrap\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stages := stagesOfRelease(labs.Builtin(), "4.20")
@@ -244,7 +248,7 @@ func TestStagesAreLeftOutAndBroughtIntoAnotherOrder(t *testing.T) {
 		t.Error("a script is made of a stage that is left out")
 	}
 	config, err := os.ReadFile(filepath.Join(dir, "scripts", "render-config.sh"))
-	if err != nil || !strings.Contains(string(config), "RECORD='configuration-bootstrap'") || !strings.Contains(string(config), "cluster-infrastructure-02-config.ymlx") {
+	if err != nil || !strings.Contains(string(config), "RECORD=configuration-bootstrap ") || !strings.Contains(string(config), "cluster-infrastructure-02-config.ymlx") {
 		t.Errorf("the stage that was renamed: %v\n%s", err, config)
 	}
 }
@@ -259,7 +263,7 @@ func TestAnOptionOfEveryRunIsAppliedOnce(t *testing.T) {
 	}
 	dir := written(t, plan)
 	for _, name := range []string{"render-etcd", "render-cvo"} {
-		if out := bash(t, filepath.Join(dir, "scripts", name+".sh"), "--dry-run"); !strings.Contains(out, "podman run --quiet --net=host --rm --log-driver=none --name") {
+		if out := bash(t, filepath.Join(dir, "scripts", name+".sh"), "--dry-run"); !strings.Contains(out, "podman run --quiet --net=host --rm --log-driver=none \\\n    --name") {
 			t.Errorf("%s:\n%s", name, out)
 		}
 	}
@@ -313,7 +317,7 @@ func TestScriptsOfAllStagesFollow(t *testing.T) {
 			case strings.HasPrefix(change.What, "container"):
 				want = s.Run.Name
 			case strings.HasPrefix(change.What, "copy"):
-				want = "copy_files added/" + s.ID + " manifests/"
+				want = "cp added/" + s.ID + " .new/"
 			case strings.HasPrefix(change.What, "mkdir"):
 				want = "added/" + s.ID
 			}
@@ -329,7 +333,7 @@ func TestScriptsOfAllStagesFollow(t *testing.T) {
 			continue
 		}
 		shown := bash(t, filepath.Join(dir, "scripts", s.ID+".sh"), "--dry-run")
-		run := lineOf(shown, "podman run --quiet --net=host")
+		run := lineOf(lineBreak.ReplaceAllString(shown, " "), "podman run --quiet --net=host")
 		for _, want := range []string{"--name " + s.Run.Name + " ", "--cpus=3 ", "--added=yes", "-other"} {
 			if !strings.Contains(run, want) {
 				t.Errorf("%s.sh: no %s in\n%s", s.ID, want, run)
