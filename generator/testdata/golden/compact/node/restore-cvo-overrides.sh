@@ -8,107 +8,90 @@
 # wanted stay. As the masters' control plane stands by now, the machine config
 # server of the bootstrap node goes too.
 #
-# In bootkube.sh: stage cvo-overrides, "Restoring CVO overrides"
+# In bootkube.sh: stage cvo-overrides,
+#         "Restoring CVO overrides"
 # Reads:  auth/kubeconfig
 #         original_cvo_overrides.patch
 # Differs from bootkube.sh:
 # - The wait has a limit, each try ends after 20 s, and its end says what was
-# waited for.
+#   waited for.
 # - The wait ends early when the API's certificate is expired or of another CA
-# three times in a row.
+#   three times in a row.
 # - The pod of the Machine Config Server is removed inside the stage, before its
-# checks, its marker and the end in the record.
-# - The line "Trying again to restore CVO overrides" comes at once, and the
-# pause of ten seconds behind it.
+#   checks, its marker and the end in the record.
+# - The line "Trying again to restore CVO overrides" comes before the pause,
+#   which is 5 seconds.
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-readonly ASSET_DIR='/opt/openshift'
-readonly HOST_ROOT=''
-readonly STAGE='restore-cvo-overrides' CALL='restore-cvo-overrides.sh' RECORD='cvo-overrides' MARKER='cvo-overrides.done'
-readonly NEEDS=(oc jq flock) NEXT='wait-for-ceo.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+CLUSTER_DOMAIN='compact.bootlab.test'
+RELEASE='4.21'
+STAGE=restore-cvo-overrides RECORD=cvo-overrides MARKER=cvo-overrides.done
+NEXT='wait-for-ceo.sh'
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
-# shellcheck source-path=SCRIPTDIR source=cluster-lib.sh
-source "${SCRIPT_DIR}/cluster-lib.sh"
+needs oc jq flock
+needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig \
+  original_cvo_overrides.patch
+option '--timeout=S' TIMEOUT 'give up after S seconds instead of 1200'
+begin "$@"
 
-KUBECONFIG_FILE=/opt/openshift/auth/kubeconfig POLL=10
-AGAIN="the patch may be there or not; ${CALL} tries again"
-
-# --kubeconfig: the cluster's administrator, through api-int
-# --type: a list in a merge patch replaces the whole list
-# --patch-file: spec.overrides and nothing else
-readonly PATCH=(oc patch clusterversion.config.openshift.io version
-  --kubeconfig=/opt/openshift/auth/kubeconfig
-  --type=merge
-  --patch-file=/opt/openshift/original_cvo_overrides.patch)
-readonly MCS_POD="${HOST_ROOT}/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml"
-
-check_inputs() {
-  need_input auth/kubeconfig 'it comes with bootstrap.ign: is this the bootstrap node?'
-  need_input original_cvo_overrides.patch 'it comes with bootstrap.ign: is this the bootstrap node?'
+give_up() { # WHY HINT
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
 }
 
-invalidates() {
-  :
+# Asks every 5 seconds, and prints each new answer with the seconds so far.
+wait_for() { # SECONDS WHAT COMMAND...
+  local began=${SECONDS} end=${TIMEOUT:-$((SECONDS + $1))} answer='' last='' hopeless=0
+  echo "waiting for $2, at most ${TIMEOUT:-$1} s"
+  until answer="$("${@:3}" 2>&1)"; do
+    # What changes with each answer says nothing: times, ports, control characters.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed --regexp-extended \
+      '/^[EWIF][0-9]{4} /d; s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    [[ ${answer} == "${last}" ]] || printf '%5d s  %s\n' $((SECONDS - began)) "${answer:-nothing}"
+    last=${answer}
+    # Waiting does not fix a certificate that expired, or one of another cluster.
+    if grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}"; then
+      ((++hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
+        'fix what the last answer says'
+    else
+      hopeless=0
+    fi
+    ((SECONDS < end)) || give_up "no sign of $2 within ${TIMEOUT:-$1} s" \
+      'the last answer is above; a rerun waits again'
+    sleep 5
+  done
+  tr -cd '[:print:]\n' <<< "${answer}" | sed "s/^/$(printf '%5d s  ' $((SECONDS - began)))/"
 }
+HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
+HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
 
-do_stage() {
-  log 'Restoring CVO overrides'
-  show '' "${PATCH[@]}" || true
-  wait_for 1200 'the patch to be taken' patched
-  stop_machine_config_server
-}
-
-# Each try is bounded, so that Ctrl-C and the limit are.
-patched() {
-  attempt timeout --foreground 20 "${PATCH[@]}" --request-timeout=15s && return
+restore_overrides() {
+  # --kubeconfig: the cluster's administrator, through api-int
+  # --type: a list in a merge patch replaces the whole list
+  # --patch-file: spec.overrides and nothing else
+  timeout --foreground 20 \
+    oc patch clusterversion.config.openshift.io version --request-timeout=15s \
+    --kubeconfig=auth/kubeconfig \
+    --type=merge \
+    --patch-file=original_cvo_overrides.patch && return
   echo 'Trying again to restore CVO overrides'
   return 1
 }
 
-# Masters that come later ask the Machine Config Server in the cluster.
-# bootkube.sh removes this one at every start, marker or not.
-stop_machine_config_server() { run rm --force "${MCS_POD}"; }
+if step 1 'Restoring CVO overrides'; then
+  # Each try has a limit, and bootkube.sh tries for ever.
+  wait_for 1200 'the patch to be taken' restore_overrides
+fi 9>&-
 
-marked() {
-  [[ -e ${MARKER} ]] || return 1
-  [[ ! -e ${MCS_POD} ]] || stop_machine_config_server
-}
+if step 2 'Stop the Machine Config Server of this node'; then
+  # Masters that come later ask the Machine Config Server in the cluster.
+  rm -f "${HOST_ROOT}/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml"
+fi 9>&-
 
-# No overrides at all may be written as null, as an empty list, or not at all.
-overrides_are_restored() {
-  local live wanted
-  live="$(cluster get clusterversion version --output=json)" || return 1
-  live="$(overrides <<< "${live}")" && wanted="$(overrides < original_cvo_overrides.patch)" || return 1
-  echo "spec.overrides is ${live}"
-  [[ ${live} == "${wanted}" ]]
-}
-
-overrides() { jq --compact-output --sort-keys '.spec.overrides // [] | sort_by(.kind, .group, .namespace, .name)'; }
-
-verify() {
-  check overrides 'the overrides are the user'\''s own again' \
-    'spec.overrides of the ClusterVersion as in original_cvo_overrides.patch' \
-    'Run restore-cvo-overrides.sh --force; if oc cannot reach the API, verify-api.sh says by which name.' \
-    overrides_are_restored
-  check mcs-gone 'the bootstrap node serves no machine configuration any more' \
-    'no machineconfigoperator-bootstrap-pod.yaml in /etc/kubernetes/manifests' \
-    'Run restore-cvo-overrides.sh, which removes it each time.' \
-    absent "${HOST_ROOT}/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml"
-}
-
-usual_failures() {
-  usual_failure 'Trying again to restore CVO overrides' \
-    'oc could not patch; the line before says why, most often DNS or a load balancer without a backend.' \
-    'Run verify-api.sh on this node.'
-  usual_failure 'original_cvo_overrides.patch' \
-    'oc could not read the patch file, which openshift-install puts into bootstrap.ign.' \
-    'Look at the file; it is one line of JSON. Without it, write {"spec":{"overrides":null}} into it if you had no overrides of your own.'
-}
-
-stage_main "$@"
+finish

@@ -7,146 +7,122 @@
 # with three masters, when there are four members. This stage waits for that
 # condition. The member itself is removed later, once bootkube.sh is done.
 #
-# In bootkube.sh: stage wait-for-ceo, "Waiting for CEO to finish..."
+# In bootkube.sh: stage wait-for-ceo,
+#         "Waiting for CEO to finish..."
 # Reads:  release-info/images
 #         release-info/digest
 #         auth/kubeconfig
 # Differs from bootkube.sh:
 # - The operator's image is pulled in a step of its own, if it is not there yet.
 # - Images are looked up in release-info/images instead of asking the release
-# image once for each.
-# - A container that an interrupted run left behind is waited for while it runs
-# and removed when it is dead.
-# - The operator's command works in the background, and the script asks the API
-# for the same condition with oc every 5 s.
-# - The wait ends after 45 minutes, and at once when the API's certificate is
-# expired or of another CA; then the container is removed.
+#   image once for each.
+# - A container that an interrupted run left behind is waited for while it runs,
+#   and removed.
+# - Before the operator's command runs, oc asks the API for the same condition
+#   every 5 seconds.
+# - The wait ends after 45 minutes, and at the third answer in a row with a
+#   certificate that is expired or of another CA. The operator's command then
+#   has 10 minutes.
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-readonly ASSET_DIR='/opt/openshift'
-readonly HOST_ROOT=''
-readonly STAGE='wait-for-ceo' CALL='wait-for-ceo.sh' RECORD='wait-for-ceo' MARKER=''
-readonly NEEDS=(podman jq oc flock) NEXT='verify-api.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+CLUSTER_DOMAIN='compact.bootlab.test'
+RELEASE='4.21'
+STAGE=wait-for-ceo RECORD=wait-for-ceo MARKER=''
+CONTAINER=wait-for-ceo NEXT='verify-api.sh'
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
-# shellcheck source-path=SCRIPTDIR source=cluster-lib.sh
-source "${SCRIPT_DIR}/cluster-lib.sh"
+needs podman jq oc flock
+needs_input 'run release-info.sh first' release-info/images release-info/digest
+needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig
+option '--timeout=S' TIMEOUT 'wait for the condition S seconds instead of 2700'
+begin "$@"
 
-check_inputs() {
-  need_input release-info/images 'run release-info.sh first'
-  need_input release-info/digest 'run release-info.sh first'
-  need_input auth/kubeconfig 'it comes with bootstrap.ign: is this the bootstrap node?'
+# How podman reaches the registries, and which images the release has.
+# shellcheck source=lib/registries.sh
+source "${SCRIPTS}/lib/registries.sh"
+image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+CLUSTER_ETCD_OPERATOR_IMAGE="$(image cluster-etcd-operator)"
+
+give_up() { # WHY HINT
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
 }
 
-invalidates() {
-  :
+# Asks every 5 seconds, and prints each new answer with the seconds so far.
+wait_for() { # SECONDS WHAT COMMAND...
+  local began=${SECONDS} end=${TIMEOUT:-$((SECONDS + $1))} answer='' last='' hopeless=0
+  echo "waiting for $2, at most ${TIMEOUT:-$1} s"
+  until answer="$("${@:3}" 2>&1)"; do
+    # What changes with each answer says nothing: times, ports, control characters.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed --regexp-extended \
+      '/^[EWIF][0-9]{4} /d; s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    [[ ${answer} == "${last}" ]] || printf '%5d s  %s\n' $((SECONDS - began)) "${answer:-nothing}"
+    last=${answer}
+    # Waiting does not fix a certificate that expired, or one of another cluster.
+    if grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}"; then
+      ((++hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
+        'fix what the last answer says'
+    else
+      hopeless=0
+    fi
+    ((SECONDS < end)) || give_up "no sign of $2 within ${TIMEOUT:-$1} s" \
+      'the last answer is above; a rerun waits again'
+    sleep 5
+  done
+  tr -cd '[:print:]\n' <<< "${answer}" | sed "s/^/$(printf '%5d s  ' $((SECONDS - began)))/"
+}
+HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
+HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+
+# The cluster through api-int. oc makes several requests: all together are limited.
+cluster() { # ARGUMENT...
+  timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s "$@" && return
+  [[ $? != 124 ]] || echo 'no answer within 20 s'
+  return 1
 }
 
-WAITING='' KUBECONFIG_FILE=auth/kubeconfig
-
-do_stage() {
-
-  # The release names every image; release-info.sh wrote its answers down.
-  CLUSTER_ETCD_OPERATOR_IMAGE="$(image_for cluster-etcd-operator)"
-  pull_image "${CLUSTER_ETCD_OPERATOR_IMAGE}"
-  log 'Waiting for CEO to finish...'
-  start_operator
-  # bootkube.sh waits for ever, since openshift-install looks at the clock: that
-  # one gives the whole bootstrap 45 minutes.
-  wait_for 2700 'members on the masters that can do without the bootstrap member' operator_is_content
-  [[ ${MODE} != dry-run ]] || return 0
-  local status=0
-  wait "${WAITING}" || status=$?
-  ((status == 0)) || die 1 "cluster-etcd-operator ended with status ${status}" 'its own words stand above'
+conditions() { # TYPE-PATTERN, reads an object: each condition on a line
+  jq --raw-output --arg type "^($1)$" '.status.conditions[]? | select(.type | test($type))
+    | [.type, .status, .reason // "", .message // ""] | join(" ") | gsub("[^ -~]"; " ")'
 }
 
-# The operator's command says little, so it works in the background, and what it
-# waits for is told beside it.
-start_operator() {
-  local state mounts
-  state="$(podman container inspect --format '{{.State.Status}}' wait-for-ceo 2> /dev/null)" || state=''
-  if [[ -n ${state} ]]; then
-    mounts="$(podman container inspect --format '{{range .Mounts}}{{.Source}}:{{end}}' wait-for-ceo)"
-    [[ ":${mounts}" == *":${ASSET_DIR}:"* ]] ||
-      die 1 "a container named wait-for-ceo belongs elsewhere: ${mounts%:}" 'let it end, or remove it: podman rm --force wait-for-ceo'
-  fi
-  if [[ ${state} == running && ${MODE} != dry-run ]]; then
-    log 'container wait-for-ceo of an interrupted run is still running: waiting for its end'
-    ended_well &
-    WAITING=$!
-    return
-  fi
-  [[ -z ${state} ]] || run podman rm --force wait-for-ceo
+# The condition that the operator's command waits for. EtcdMembersAvailable, the
+# operator's count of members, is printed with it.
+etcd_runs_in_cluster() {
+  local found
+  found="$(cluster get etcds.operator.openshift.io cluster --output=json)" ||
+    { echo "${found}" && return 1; }
+  found="$(conditions 'EtcdRunningInCluster|EtcdMembersAvailable' <<< "${found}")"
+  echo "${found:-etcds.operator.openshift.io/cluster has no such condition yet}"
+  grep --quiet '^EtcdRunningInCluster True ' <<< "${found}"
+}
+
+if step 1 'Pull the image'; then
+  podman image exists "${CLUSTER_ETCD_OPERATOR_IMAGE}" ||
+    timeout 1800 podman pull "${CLUSTER_ETCD_OPERATOR_IMAGE}"
+fi 9>&-
+
+if step 2 'Waiting for CEO to finish...'; then
+  # The command of the next step waits without limit and prints no reason, so oc
+  # asks for the same condition first.
+  wait_for 2700 'members on the masters that can do without the bootstrap member' \
+    etcd_runs_in_cluster
+fi 9>&-
+
+if step 3 'Let the operator say the same'; then
   # --kubeconfig: the cluster's administrator, through api-int
-  operator show '' || return 0
-  operator attempt &
-  WAITING=$!
-}
-
-# podman wait ends well however the container did; what that ended with it prints.
-ended_well() {
-  local status
-  status="$(attempt podman wait wait-for-ceo)" || status=1
-  [[ ${status} =~ ^[0-9]+$ ]] || status=1
-  return "${status}"
-}
-
-# In the words of bootkube.sh; HOW shows it or runs it.
-operator() { # HOW...
-  "$@" podman run --quiet --net=host --rm --log-driver=k8s-file \
+  timeout --foreground --kill-after=10 600 \
+    podman run --quiet --net=host --rm --log-driver=k8s-file \
     --name wait-for-ceo \
     --volume "${PWD}:/assets:z" \
     "${CLUSTER_ETCD_OPERATOR_IMAGE}" \
     /usr/bin/cluster-etcd-operator wait-for-ceo \
     --kubeconfig /assets/auth/kubeconfig
-}
+fi 9>&-
 
-operator_is_content() {
-  etcd_runs_in_cluster || true
-  ! kill -0 "${WAITING}" 2> /dev/null
-}
-
-# The condition that the operator's command waits for, and behind it the
-# operator's count of members, which that command does not tell.
-etcd_runs_in_cluster() {
-  local answer
-  answer="$(cluster get etcds.operator.openshift.io cluster --output=json)" || return 1
-  answer="$(condition 'EtcdRunningInCluster|EtcdMembersAvailable' <<< "${answer}")" || return 1
-  echo "${answer:-etcds.operator.openshift.io/cluster has no such condition yet}"
-  grep --quiet '^EtcdRunningInCluster True ' <<< "${answer}"
-}
-
-# Ctrl-C does not reach what works in the background.
-tidy_up() { [[ -z ${WAITING} ]] || podman rm --force --ignore --time=0 wait-for-ceo > /dev/null 2>&1; }
-
-verify() {
-  check running-in-cluster 'etcd runs in the cluster' \
-    'condition EtcdRunningInCluster is True on etcds.operator.openshift.io/cluster' \
-    'Look at oc get etcd cluster -o yaml and at oc get pods -n openshift-etcd; one unhealthy member stops all progress.' \
-    etcd_runs_in_cluster
-}
-
-usual_failures() {
-  usual_failure 'EtcdRunningInCluster False' \
-    'Members are missing, or one is unhealthy, and then the operator changes nothing. The text speaks of three members; with three masters four are meant.' \
-    'Run watch-etcd-members.sh beside this; then look at oc get pods -n openshift-etcd and at the log of the operator in openshift-etcd-operator.'
-  usual_failure 'has no such condition yet' \
-    'The etcd operator has not begun, for it runs on a master and none has room for it.' \
-    'Look at oc get nodes, and at oc get pods -n openshift-etcd-operator.'
-  usual_failure 'etcds.operator.openshift.io "cluster" not found' \
-    'The object is created by cluster-bootstrap and the version operator; it is gone, or this is another cluster.' \
-    'Run start-bootstrap.sh --verify, and look which cluster auth/kubeconfig leads to.'
-  usual_failure 'error loading kubeconfig' \
-    'auth/kubeconfig is missing or unreadable. This alone ends the operator'\''s command by itself, with status 255.' \
-    'Look for what changed or removed the file; it came with bootstrap.ign, and what make-ignition.sh keeps has it still.'
-  usual_failure 'failed to list' \
-    'The operator'\''s command cannot read the object, and tries again for ever. Where nothing listens, and where the object is missing, it says nothing at all.' \
-    'The line ends with the reason; run verify-api.sh on this node.'
-}
-
-stage_main "$@"
+finish

@@ -17,66 +17,73 @@
 # Differs from bootkube.sh:
 # - The etcd image is pulled in a step of its own, if it is not there yet.
 # - Images are looked up in release-info/images instead of asking the release
-# image once for each.
+#   image once for each.
 # - A container that an interrupted run left behind is removed first.
 # - The wait ends after 20 minutes.
 # - An answer is told once, and again when it changes, in place of "etcdctl
-# failed. Retrying in 5 seconds..." at every turn.
+#   failed. Retrying in 5 seconds..." at every turn.
 # - With --verify the container has no name.
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-readonly ASSET_DIR='/opt/openshift'
-readonly HOST_ROOT=''
-readonly ETCD_ENDPOINTS='https://localhost:2379'
-readonly STAGE='wait-for-etcd' CALL='wait-for-etcd.sh' RECORD='wait-for-etcd' MARKER=''
-readonly NEEDS=(podman jq flock) NEXT='start-bootstrap.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+CLUSTER_DOMAIN='compact.bootlab.test'
+RELEASE='4.21'
+ETCD_ENDPOINTS='https://localhost:2379'
+STAGE=wait-for-etcd RECORD=wait-for-etcd MARKER=''
+CONTAINER=etcdctl NEXT='start-bootstrap.sh'
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
-# shellcheck source-path=SCRIPTDIR source=cluster-lib.sh
-source "${SCRIPT_DIR}/cluster-lib.sh"
+needs podman jq flock
+needs_input 'run release-info.sh first' release-info/images release-info/digest
+needs_input 'run render-etcd.sh first' tls/etcd-ca-bundle.crt tls/etcd-client.crt \
+  tls/etcd-client.key "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
+left_out_if stop-etcd.done
+option '--timeout=S' TIMEOUT 'give up after S seconds instead of 1200'
+begin "$@"
 
-check_inputs() {
-  need_input release-info/images 'run release-info.sh first'
-  need_input release-info/digest 'run release-info.sh first'
-  need_input tls/etcd-ca-bundle.crt 'run render-etcd.sh first'
-  need_input tls/etcd-client.crt 'run render-etcd.sh first'
-  need_input tls/etcd-client.key 'run render-etcd.sh first'
-  need_input "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" 'run render-etcd.sh first'
+# How podman reaches the registries, and which images the release has.
+# shellcheck source=lib/registries.sh
+source "${SCRIPTS}/lib/registries.sh"
+image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+MACHINE_CONFIG_ETCD_IMAGE="$(image etcd)"
+
+give_up() { # WHY HINT
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
 }
 
-invalidates() {
-  # bootkube.sh has no question then either: single node has stopped its etcd.
-  if [[ -e stop-etcd.done ]]; then log 'stop-etcd.done is there: wait-for-etcd is left out'; exit; fi
-  :
+# Asks every 5 seconds, and prints each new answer with the seconds so far.
+wait_for() { # SECONDS WHAT COMMAND...
+  local began=${SECONDS} end=${TIMEOUT:-$((SECONDS + $1))} answer='' last='' hopeless=0
+  echo "waiting for $2, at most ${TIMEOUT:-$1} s"
+  until answer="$("${@:3}" 2>&1)"; do
+    # What changes with each answer says nothing: times, ports, control characters.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed --regexp-extended \
+      '/^[EWIF][0-9]{4} /d; s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    [[ ${answer} == "${last}" ]] || printf '%5d s  %s\n' $((SECONDS - began)) "${answer:-nothing}"
+    last=${answer}
+    # Waiting does not fix a certificate that expired, or one of another cluster.
+    if grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}"; then
+      ((++hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
+        'fix what the last answer says'
+    else
+      hopeless=0
+    fi
+    ((SECONDS < end)) || give_up "no sign of $2 within ${TIMEOUT:-$1} s" \
+      'the last answer is above; a rerun waits again'
+    sleep 5
+  done
+  tr -cd '[:print:]\n' <<< "${answer}" | sed "s/^/$(printf '%5d s  ' $((SECONDS - began)))/"
 }
+HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
+HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
 
-# shellcheck source-path=SCRIPTDIR source=etcd-lib.sh
-source "${SCRIPT_DIR}/etcd-lib.sh"
-CONTAINER=etcdctl
-
-do_stage() {
-
-  # The release names every image; release-info.sh wrote its answers down.
-  MACHINE_CONFIG_ETCD_IMAGE="$(image_for etcd)"
-  pull_image "${MACHINE_CONFIG_ETCD_IMAGE}"
-  remove_left
-  question show '' || true
-  # bootkube.sh asks for ever, since openshift-install looks at the clock: that
-  # one gives the API, which needs etcd, 20 minutes.
-  wait_for 1200 'a healthy etcd' etcd_is_healthy
-}
-
-# In the words of bootkube.sh; HOW shows it or asks it. --verify may come beside
-# a script or bootkube.sh that asks under this name, and so takes none.
-question() { # HOW...
-  local image name=(--name "${CONTAINER}")
-  image="$(image_for etcd)" || return 1
-  [[ ${MODE} != verify ]] || name=()
+# etcdctl's answer without its log: of JSON lines only the error is printed.
+etcd_is_healthy() {
   # --dial-timeout: how long a connection may take; the question itself ends
   # after 5 s, which is etcdctl's own limit, so a turn of the loop takes about
   # 10 s
@@ -84,44 +91,33 @@ question() { # HOW...
   # --cert: the client certificate that the API server will use too
   # --key: its key
   # --endpoints: the member on this node
-  "$@" podman run --quiet --net=host --rm --log-driver=k8s-file "${name[@]}" \
+  timeout --foreground 60 \
+    podman run --quiet --net=host --rm --log-driver=k8s-file --name etcdctl \
     --env ETCDCTL_API=3 \
     --entrypoint etcdctl \
     --volume /opt/openshift/tls:/opt/openshift/tls:ro,z \
-    "${image}" \
+    "${MACHINE_CONFIG_ETCD_IMAGE}" \
     --dial-timeout=10m \
     --cacert=/opt/openshift/tls/etcd-ca-bundle.crt \
     --cert=/opt/openshift/tls/etcd-client.crt \
     --key=/opt/openshift/tls/etcd-client.key \
     --endpoints="${ETCD_ENDPOINTS}" \
-    endpoint health
+    endpoint health |&
+    sed --regexp-extended '/^Error: unhealthy cluster$/d; s/^\{.*"error":"(.*)"\}$/\1/
+      s/\\"/"/g; s/^.*desc = "?//; s/"$//; s/: took = .*//
+      s/dial tcp [^ ]+ /dial tcp: /; s/(read|write) tcp [^ ]+ /\1 tcp: /' |
+    awk '!seen[$0]++'
 }
 
-etcd_is_healthy() { question answer; }
+if step 1 'Pull the image'; then
+  podman image exists "${MACHINE_CONFIG_ETCD_IMAGE}" ||
+    timeout 1800 podman pull "${MACHINE_CONFIG_ETCD_IMAGE}"
+fi 9>&-
 
-verify() {
-  check healthy 'etcd answers and has a quorum' \
-    'endpoint health says is healthy' \
-    'On the node run crictl ps -a --name etcd, and crictl logs with its id; no container at all means no kubelet, or an image that is still pulled.' \
-    etcd_is_healthy
-}
+if step 2 'Ask etcd until it is healthy'; then
+  # bootkube.sh asks without limit, and openshift-install limits the whole: it
+  # gives the API 20 minutes, and the API needs etcd.
+  wait_for 1200 'a healthy etcd' etcd_is_healthy
+fi 9>&-
 
-usual_failures() {
-  usual_failure 'connection refused' \
-    'Nothing listens on port 2379. Soon after the start the image is still pulled; later the kubelet did not start the pod, or etcd crashes.' \
-    'Look at systemctl status kubelet and journalctl -u kubelet, then at crictl ps -a --name etcd and at the logs of the container that is named there.'
-  usual_failure 'certificate signed by unknown authority' \
-    'The certificates in tls/ are of another render than etcd'\''s. A render makes new ones and the same pod manifest, so the kubelet lets the member run on.' \
-    'Run render-etcd.sh --force, which restarts etcd, then render-kube-apiserver.sh --force. If etcd holds a cluster already, put the tls/ back that belongs to it.'
-  usual_failure 'remote error: tls:' \
-    'etcd does not accept the client certificate in tls/. Its signer is another, as after a new render while the old member runs on, or its day is over.' \
-    'Compare openssl x509 -in tls/etcd-client.crt -noout -issuer -dates with the member'\''s CA, /etc/kubernetes/static-pod-resources/etcd-member/ca.crt.'
-  usual_failure 'certificate has expired or is not yet valid' \
-    'etcd shows a certificate whose time is over or has not begun. etcd'\''s live for years, so the clock is wrong, or was wrong when they were rendered.' \
-    'Compare date with openssl x509 -dates of etcd-serving-*.crt below /etc/kubernetes/static-pod-resources. Put the clock right, then run render-etcd.sh --force.'
-  usual_failure 'first record does not look like a TLS handshake' \
-    'Something that is not etcd listens on port 2379.' \
-    'Look who it is with ss --listening --tcp --processes '\''sport = 2379'\'', and end it; the kubelet starts etcd again.'
-}
-
-stage_main "$@"
+finish

@@ -17,203 +17,167 @@
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-readonly ASSET_DIR='/opt/openshift'
-readonly HOST_ROOT=''
-readonly CLUSTER_DOMAIN='compact.bootlab.test'
-readonly GATEWAY='192.168.126.1'
-readonly MASTERS='master-0 192.168.126.20
-master-1 192.168.126.21
-master-2 192.168.126.22'
-readonly WORKERS=''
-readonly STAGE='wait-for-masters' CALL='wait-for-masters.sh' RECORD='wait-for-masters' MARKER=''
-readonly NEEDS=(oc jq flock) NEXT='back to the terminal of start-bootstrap.sh'
-readonly PARALLEL=yes
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+CLUSTER_DOMAIN='compact.bootlab.test'
+RELEASE='4.21'
+GATEWAY='192.168.126.1'
+MASTERS=$'master-0 192.168.126.20\n'
+MASTERS+=$'master-1 192.168.126.21\n'
+MASTERS+='master-2 192.168.126.22'
+STAGE=wait-for-masters RECORD=wait-for-masters MARKER=''
+NEXT='back to the terminal of start-bootstrap.sh'
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
-# shellcheck source-path=SCRIPTDIR source=cluster-lib.sh
-source "${SCRIPT_DIR}/cluster-lib.sh"
+needs oc jq flock
+needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig-loopback \
+  auth/kubeconfig
+runs_in_parallel
+option '--timeout=S' TIMEOUT 'give up after S seconds instead of 2400'
+begin "$@"
 
-MACHINES="${MASTERS}" KNOWN_HOSTS=.bootlab.known_hosts SSH=no
-check_inputs() {
-  need_input auth/kubeconfig-loopback 'it comes with bootstrap.ign: is this the bootstrap node?'
-  need_input auth/kubeconfig 'it comes with bootstrap.ign: is this the bootstrap node?'
-}
-
-invalidates() {
-  :
-}
+export CLUSTER_DOMAIN MACHINES="${MASTERS}" # for lib/machines.sh
+ssh=no
 
 # While the bootstrap API server lives it answers at localhost, even where DNS or
 # the load balancer do not; after it there is api-int.
-way_in() {
-  KUBECONFIG_FILE=auth/kubeconfig
-  if (: <> /dev/tcp/localhost/6443) 2> /dev/null; then KUBECONFIG_FILE=auth/kubeconfig-loopback; fi
-}
-do_stage() {
-  if [[ -z ${MACHINES} ]]; then
-    log 'this lab has no masters, so there is nothing to wait for'
-    [[ ${PHASE} != 'stage start' ]] || record 'stage end' success
-    exit
-  fi
-  say_what_is_unseen
-  wait_for 2400 'every master to be a Node that is Ready and has its serving certificate' masters_are_ready
-}
-
-# crictl and ssh show more; neither is needed.
-say_what_is_unseen() {
-  command -v crictl > /dev/null || log 'without crictl it is not seen who asks the Machine Config Server'
-  if command -v ssh > /dev/null && [[ -S ${SSH_AUTH_SOCK:-} ]]; then SSH=yes; return; fi
-  log 'without an SSH agent this script cannot see what a master does before its kubelet asks for a certificate'
-  log 'log in with ssh -A, and run this with sudo --preserve-env=SSH_AUTH_SOCK'
-}
-
-look() {
-  way_in
-  NODES="$(cluster get nodes --output=json)" && CSRS="$(cluster get csr --output=json)"
-}
-
-# What is seen now, a line each; true when nothing is missing.
-masters_are_ready() {
-  local name address line machines
-  look || NODES='{"items": []}' CSRS='{"items": []}'
-  machines="$(standing)" || return 1
-  configurations
-  client_requests
-  while read -r -u 8 name address; do
-    line="$(grep "^${name}: " <<< "${machines}")"
-    case ${line} in
-      *': no Node') inside "${name}" "${address}" ;;
-      *' Pending') echo "${line}; next: approve-csrs.sh approves it" ;;
-      *', not Ready, '*) echo "${line}; next: its network pods start, see oc get pods -A" ;;
-      *) echo "${line}" ;;
-    esac
-  done 8<<< "${MACHINES}"
-  ! grep --quiet --invert-match ', Ready, ' <<< "${machines}" && complete "${machines}"
+ask() {
+  local kubeconfig=auth/kubeconfig
+  ! (: <> /dev/tcp/localhost/6443) 2> /dev/null || kubeconfig=auth/kubeconfig-loopback
+  timeout 20 oc --kubeconfig "${kubeconfig}" --request-timeout=15s "$@"
 }
 
 # A load balancer on layer 4 asks in the place of the masters behind it.
-configurations() {
+show_configurations() {
   local id
-  id="$(timeout --foreground 10 crictl ps --all --quiet --name '^machine-config-server$' 2> /dev/null | head --lines=1)" || return 0
-  [[ -n ${id} ]] || { echo 'no Machine Config Server runs on this node'; return; }
-  timeout --foreground 10 crictl logs "${id}" 2>&1 | sed -n --regexp-extended 's/.*Pool "?master"? requested by address:"([0-9.]+):[0-9]+".*/\1/p' |
-    sort | uniq --count | awk -v balancer="${GATEWAY}" '{ $3 = $2 == balancer ? ", the load balancer" : ""
-      print "the configuration of pool master was asked for " $1 " times from " $2 $3 }'
+  id="$(timeout 10 crictl ps --all --quiet --name '^machine-config-server$' 2> /dev/null |
+    head --lines=1)" || return 0
+  [[ -n ${id} ]] || { echo 'no Machine Config Server runs on this node' && return; }
+  timeout 10 crictl logs "${id}" 2>&1 |
+    sed -n --regexp-extended 's/.*Pool "?master"? requested by address:"([0-9.]+):[0-9]+".*/\1/p' |
+    sort | uniq --count | awk -v balancer="${GATEWAY}" '{
+      print "the configuration of pool master was asked for " $1 " times from " $2 \
+        ($2 == balancer ? ", the load balancer" : "") }'
 }
 
 # They all come from one user; only their content tells for which node.
-client_requests() {
-  jq --raw-output '[.items[] | select(.spec.signerName == "kubernetes.io/kube-apiserver-client-kubelet" and (.spec.username | endswith(":node-bootstrapper")))
-    | ([.status.conditions[]?.type] | join(",") | if . == "" then "Pending" else . end) + (if .status.certificate then ",Issued" else "" end)]
-    | group_by(.) | map("\(length) \(.[0])") | select(. != []) | "client certificates asked for: " + join(", ")
-    + (if any(endswith(" Pending")) then "; next: approve-csrs.sh shows for which node" else "" end)' <<< "${CSRS}"
+show_client_requests() {
+  ask get csr --output=json | jq --raw-output '[.items[]
+      | select(.spec.signerName == "kubernetes.io/kube-apiserver-client-kubelet"
+          and (.spec.username | endswith(":node-bootstrapper")))
+      | ([.status.conditions[]?.type] | join(",") | if . == "" then "Pending" else . end)
+        + (if .status.certificate then ",Issued" else "" end)]
+    | group_by(.) | map("\(length) \(.[0])") | select(. != [])
+    | "client certificates asked for: " + join(", ")
+      + (if any(endswith(" Pending")) then "; next: approve-csrs.sh shows for which node"
+         else "" end)'
 }
 
-# Before there is a Node, only the machine itself knows. The file is what the
-# machine config daemon takes away at the end of the first boot.
-inside() { # NAME ADDRESS
+# Before there is a Node, only the machine itself knows how far it is. The machine
+# config daemon removes the file at the end of the first boot.
+look_inside() { # NAME ADDRESS
   local state=unseen
-  if ! timeout --foreground 2 bash -c ": <> /dev/tcp/$2/22" 2> /dev/null; then
-    echo "$1: nothing on port 22; it is off, or boots, or asks for its configuration: see its console"
+  if ! timeout 2 bash -c ": <> /dev/tcp/$2/22" 2> /dev/null; then
+    echo "$1: nothing on port 22; it is off, boots, or asks for its configuration: see its console"
     return
   fi
-  [[ ${SSH} == no ]] || state="$(timeout --foreground 10 ssh -F none -o BatchMode=yes -o ConnectTimeout=3 -o StrictHostKeyChecking=accept-new -o LogLevel=ERROR \
-    -o UserKnownHostsFile="${KNOWN_HOSTS}" "core@$2" \
-    'test -e /etc/ignition-machine-config-encapsulated.json && echo -n first-boot-; systemctl is-active kubelet.service' < /dev/null 2>&1)" || true
-  state="${state##*$'\n'}" # ssh is loud where a host key has changed
+  [[ ${ssh} == no ]] || state="$(timeout 10 ssh -F none -o BatchMode=yes -o ConnectTimeout=3 \
+    -o StrictHostKeyChecking=accept-new -o LogLevel=ERROR \
+    -o UserKnownHostsFile=.bootlab.known_hosts "core@$2" \
+    'test -e /etc/ignition-machine-config-encapsulated.json && echo -n first-boot-;' \
+    'systemctl is-active kubelet.service' < /dev/null 2>&1)" || true
+  state="${state##*$'\n'}" # ssh says more where a host key has changed
   case ${state} in
-    unseen) echo "$1: port 22 is open, so its configuration has arrived; next: it pulls the OS image, boots again, and its kubelet asks" ;;
+    unseen)
+      echo "$1: port 22 is open, so its configuration has arrived; next: it pulls the OS image,"
+      echo '  boots again, and its kubelet asks'
+      ;;
     first-boot-*) echo "$1: first boot; next: it pulls the OS image and boots again" ;;
     active) echo "$1: second boot, its kubelet runs; next: it asks for its client certificate" ;;
-    inactive | activating | failed) echo "$1: second boot, its kubelet is ${state}; next: it waits for its host name and starts" ;;
+    inactive | activating | failed)
+      echo "$1: second boot, its kubelet is ${state}; next: it waits for its host name and starts"
+      ;;
     *'Permission denied'* | *'verification failed'*) echo "$1: ssh login fails: ${state:0:100}" ;;
     *) echo "$1: ssh says ${state:0:100}" ;;
   esac
 }
 
-# How far each machine has come, a line each: its Node, and what became of its
-# newest request for a serving certificate. The API server forgets such requests,
-# approved ones after an hour; then the kubelet is asked, through the API server.
-standing() {
-  local name node addresses ready serving
-  while IFS=$'\t' read -r -u 7 name node addresses ready serving; do
-    if [[ ${serving} == forgotten ]] && cluster get --raw "/api/v1/nodes/${node}/proxy/healthz" < /dev/null > /dev/null 2>&1; then
-      serving='in use'
+# A line for each master; good when nothing is missing.
+masters_are_ready() {
+  local machines line missing=no
+  machines="$(bash "${SCRIPTS}/lib/machines.sh")" ||
+    machines="$(awk '{ print $1 ": no answer of the API, no Node" }' <<< "${MASTERS}")"
+  show_configurations
+  show_client_requests
+  while read -r -u 8 line; do
+    case ${line} in
+      *', Ready, serving certificate Approved,Issued' | *', Ready, serving certificate in use')
+        echo "${line}"
+        continue
+        ;;
+      *', no Node' | *': no Node')
+        look_inside "${line%%:*}" \
+          "$(awk -v name="${line%%:*}" '$1 == name { print $2 }' <<< "${MASTERS}")"
+        ;;
+      *' Pending') echo "${line}; next: approve-csrs.sh approves it" ;;
+      *', not Ready, '*) echo "${line}; next: its network pods start, see oc get pods -A" ;;
+      *) echo "${line}" ;;
+    esac
+    missing=yes
+  done 8<<< "${machines}"
+  [[ ${missing} == no ]]
+}
+
+# Asks until the answer is good, and prints each answer that is new. It gives up
+# in the end, and after three answers in a row that waiting does not fix.
+never_fixed='certificate has expired.* is after|certificate signed by unknown authority'
+never_fixed+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+wait_until() { # SECONDS WHAT QUESTION
+  local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
+  [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
+  echo "waiting for $2, at most ${TIMEOUT:-$1} s"
+  while true; do
+    good=yes
+    answer="$("$3" 2>&1)" || good=no
+    # What comes from elsewhere must not steer the terminal. oc's own log, ports
+    # and times would make every answer new.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed -E '/^[EWIF][0-9]{4} [0-9:.]+ /d
+      s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    [[ ${answer} == "${last}" ]] ||
+      printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
+    last=${answer}
+    [[ ${good} == no ]] || return 0
+    hopeless=$((hopeless + 1))
+    grep -qE "${never_fixed}" <<< "${answer}" || hopeless=0
+    if ((hopeless == 3)); then
+      echo "$2 cannot be seen, and waiting does not fix that" && return 1
+    elif ((SECONDS >= end)); then
+      echo "no sign of $2 within ${TIMEOUT:-$1} s; the script can run again" && return 1
     fi
-    if [[ ${node} == none ]]; then echo "${name}: no Node"
-    else echo "${name}: Node ${node} at ${addresses}, ${ready}, serving certificate ${serving}"; fi
-  done 7< <(jq --raw-output --arg machines "${MACHINES}" --arg domain "${CLUSTER_DOMAIN}" --slurpfile csrs <(cat <<< "${CSRS}") '
-    .items as $nodes | $machines | split("\n")[] | select(. != "") | split(" ")[0] | . as $name | [., . + "." + $domain] as $names
-    | ($nodes | map(select(.metadata.name | IN($names[]))) | .[0]) as $node
-    | ($csrs[0].items | map(select(.spec.signerName == "kubernetes.io/kubelet-serving" and .spec.username == "system:node:\($node.metadata.name)"))
-      | sort_by(.metadata.creationTimestamp, .metadata.name) | .[-1]) as $csr
-    | [$name, $node.metadata.name // "none", ([$node.status.addresses[]? | select(.type == "InternalIP").address] | join(" ") | if . == "" then "none" else . end),
-       (if any($node.status.conditions[]?; .type == "Ready" and .status == "True") then "Ready" else "not Ready" end),
-       (if $csr == null then "forgotten" else ([$csr.status.conditions[]?.type] | join(",") | if . == "" then "Pending" else . end)
-         + (if $csr.status.certificate then ",Issued" else "" end) end)] | @tsv' <<< "${NODES}")
+    sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
+  done
 }
 
-# A client certificate makes a Node appear; the serving one lets logs be read.
-complete() { ! grep --quiet --invert-match --extended-regexp ', serving certificate (Approved,Issued|in use)$' <<< "$1"; }
+[[ -n ${MASTERS} ]] || finish_part 'wait-for-masters is done: this lab has no masters'
 
-every_serving_certificate_is_there() {
-  local machines
-  look && machines="$(standing)" || return 1
-  echo "${machines}"
-  complete "${machines}"
-}
+# crictl and ssh show more; neither is needed.
+command -v crictl > /dev/null ||
+  echo 'without crictl it is not seen who asks the Machine Config Server'
+if command -v ssh > /dev/null && [[ -S ${SSH_AUTH_SOCK:-} ]]; then
+  ssh=yes
+else
+  echo 'without an SSH agent this script cannot see what a master does before its kubelet asks:' \
+    'log in with ssh -A, and run this with sudo --preserve-env=SSH_AUTH_SOCK'
+fi
 
-every_node_has_its_address() {
-  local name address machines bad=0
-  look && machines="$(standing)" || return 1
-  echo "${machines}"
-  while read -r -u 8 name address; do
-    grep --quiet --extended-regexp "^${name}: Node [^ ]+ at ([0-9.]+ )*${address//./\\.}[ ,]" <<< "${machines}" || bad=1
-  done 8<<< "${MACHINES}"
-  return "${bad}"
-}
+if step 1 'Watch each master until it is a Node that is Ready'; then
+  # Twenty minutes after the API answers, masters must run the control plane, or
+  # everything is torn down. A second start of it may bring them in as well.
+  wait_until 2400 'every master to be a Node that is Ready and has its serving certificate' \
+    masters_are_ready
+fi 9>&-
 
-no_node_is_foreign() {
-  local strangers
-  look || return 1
-  strangers="$(jq --raw-output --arg known "${MASTERS}"$'\n'"${WORKERS}" --arg domain "${CLUSTER_DOMAIN}" '[.items[].metadata.name]
-    - [$known | split("\n")[] | select(. != "") | split(" ")[0] | ., . + "." + $domain] | .[] | "Node " + .' <<< "${NODES}")" || return 1
-  echo "${strangers:-none}"
-  [[ -z ${strangers} ]]
-}
-
-verify() {
-  check nodes 'every master is a Node with its own address' \
-    'a Node by the name of each master, with the domain or without, and the InternalIP of lab.yaml' \
-    'A Node without its address took another interface or another lease; look at the machine'\''s MAC address in lab.yaml and at the DHCP server'\''s leases.' \
-    every_node_has_its_address
-  check serving 'every master has its serving certificate' \
-    'the newest serving request of each is Approved,Issued, or its kubelet answers through the API' \
-    'Run approve-csrs.sh --watch.' \
-    every_serving_certificate_is_there
-  check foreign 'no Node is foreign to this lab' \
-    'only Nodes by the names of machines in lab.yaml' \
-    'Find out what machine it is, by oc get node NAME -o yaml. If it belongs to no one, oc delete node NAME, and begin again with a network of your own.' \
-    no_node_is_foreign
-}
-
-usual_failures() {
-  usual_failure 'nothing on port 22' \
-    'The machine is off, or its Ignition waits for the Machine Config Server. It tries again for ever and says so on its console.' \
-    'Look at its console. Connection refused there: nothing listens on port 22623. A 500: it asks for another pool. Unknown authority: master.ign is of another run.'
-  usual_failure 'ssh login fails' \
-    'Your agent has no key that lab.yaml names as sshKey, or the machine was recreated and shows another host key.' \
-    'Compare ssh-add -l with sshKey; remove /opt/openshift/.bootlab.known_hosts if you recreated the machine.'
-  usual_failure 'first boot; next: it pulls the OS image' \
-    'If it stays so for long, the registry is slow, or refuses the pull secret.' \
-    'On the master, journalctl -u machine-config-daemon-pull -u machine-config-daemon-firstboot.'
-  usual_failure 'not Ready, serving certificate Approved,Issued' \
-    'The node has no network yet. Its pods come from operators that run on masters too, so the first master takes longest.' \
-    'Look at oc get pods -n openshift-network-operator, and then at those of openshift-ovn-kubernetes.'
-}
-
-stage_main "$@"
+finish

@@ -15,170 +15,143 @@
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-readonly ASSET_DIR='/opt/openshift'
-readonly HOST_ROOT=''
-readonly CONTROL_PLANE_REPLICAS='3'
-readonly BOOTSTRAP='bootstrap 192.168.126.10'
-readonly MASTERS='master-0 192.168.126.20
-master-1 192.168.126.21
-master-2 192.168.126.22'
-readonly STAGE='watch-etcd-members' CALL='watch-etcd-members.sh' RECORD='watch-etcd-members' MARKER=''
-readonly NEEDS=(podman jq flock) NEXT='back to the terminal of the stage that is running'
-readonly PARALLEL=yes
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+CLUSTER_DOMAIN='compact.bootlab.test'
+RELEASE='4.21'
+CONTROL_PLANE_REPLICAS='3'
+MASTERS=$'master-0 192.168.126.20\n'
+MASTERS+=$'master-1 192.168.126.21\n'
+MASTERS+='master-2 192.168.126.22'
+STAGE=watch-etcd-members RECORD=watch-etcd-members MARKER=''
+NEXT='back to the terminal of the stage that is running'
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
-# shellcheck source-path=SCRIPTDIR source=cluster-lib.sh
-source "${SCRIPT_DIR}/cluster-lib.sh"
+needs podman jq flock
+needs_input 'run release-info.sh first' release-info/images
+needs_input 'run render-etcd.sh first' tls/etcd-ca-bundle.crt tls/etcd-client.crt \
+  tls/etcd-client.key
+runs_in_parallel
+option '--until=N' UNTIL 'end as soon as N members vote and all are well'
+option '--timeout=S' TIMEOUT 'gives up after S seconds instead of 3600'
+begin "$@"
 
-check_inputs() {
-  need_input release-info/images 'run release-info.sh first'
-  need_input tls/etcd-ca-bundle.crt 'run render-etcd.sh first'
-  need_input tls/etcd-client.crt 'run render-etcd.sh first'
-  need_input tls/etcd-client.key 'run render-etcd.sh first'
+# shellcheck source=lib/registries.sh
+source "${SCRIPTS}/lib/registries.sh"
+image="$(awk '$1 == "etcd" { print $2; found = 1 } END { exit !found }' release-info/images)"
+export MASTERS # for lib/etcdctl.sh, which runs etcdctl in a container of that image
+
+# What each member that answers says of itself, after its client URL. etcd promotes
+# a learner that has nine tenths of what the leader has.
+statuses() { # URLS
+  bash "${SCRIPTS}/lib/etcdctl.sh" endpoint status --endpoints="$1" --write-out=json |
+    grep '^\[{' | jq --raw-output '
+      (map(.Status.raftIndex) | max) as $last | .[] | .Status as $status | .Endpoint + " " +
+        if $status.errors then $status.errors | join(", ")
+        elif $status.isLearner and $status.raftAppliedIndex * 10 < $last * 9 then "catching up"
+        elif $status.isLearner then "in sync"
+        elif $status.leader == $status.header.member_id then "leads" else "follows" end'
 }
 
-invalidates() {
-  :
-}
-
-# shellcheck source-path=SCRIPTDIR source=etcd-lib.sh
-source "${SCRIPT_DIR}/etcd-lib.sh"
-CONTAINER=etcd-members UNTIL=''
-
-own_option() { # OPTION
-  [[ $1 =~ ^--until=([1-9])$ ]] || { timeout_option "$1"; return; }
-  UNTIL=${BASH_REMATCH[1]}
-}
-own_usage() {
-  timeout_usage
-  printf '  %-10s %s\n' --until=N 'end well as soon as N members vote'
-}
-
-do_stage() {
-  local goal="etcd on the ${CONTROL_PLANE_REPLICAS} masters alone"
-  pull_image "$(image_for etcd)"
-  remove_left
-  etcdctl shown https://localhost:2379 member list
-  etcdctl shown https://MEMBER:2379,... endpoint status --write-out=json
-  [[ -n ${MASTERS} ]] || { UNTIL=1
-    log 'this lab has no masters, so one member is all; with three the list would grow to 2, 3 and 4, and end with 3'; }
-  [[ -z ${UNTIL} ]] || goal="${UNTIL} voting members"
-  # openshift-install gives the whole bootstrap 45 minutes; the removal of the
-  # bootstrap member follows it.
-  wait_for 3600 "${goal}" enough_members
-}
-
-# The certificate is the API server's, the way in a container is wait-for-etcd's.
-# --verify may come beside this script, and takes no name.
-etcdctl() { # HOW ENDPOINTS ARGUMENT...
-  local image name=(--name "${CONTAINER}")
-  image="$(image_for etcd)" || return 1
-  [[ ${MODE} != verify ]] || name=()
-  "$1" podman run --quiet --net=host --rm --log-driver=k8s-file "${name[@]}" \
-    --env ETCDCTL_API=3 --entrypoint etcdctl \
-    --volume "${ASSET_DIR}/tls:${ASSET_DIR}/tls:ro,z" "${image}" \
-    --cacert="${ASSET_DIR}/tls/etcd-ca-bundle.crt" --cert="${ASSET_DIR}/tls/etcd-client.crt" \
-    --key="${ASSET_DIR}/tls/etcd-client.key" --command-timeout=3s --endpoints="$2" "${@:3}"
-}
-
-# A line a member, and what that means.
+# A line for each member, and what that means.
 enough_members() {
-  local state name peer client learner said voters=0 bad=0 first=no meaning=''
-  list_members || return 1
-  ask_each
-  while IFS=', ' read -r _ state name peer client learner; do
-    said="$(awk -v url="${client}" '$1 == url { sub(/^[^ ]+ /, ""); print }' <<< "${STATUS}")"
+  local list urls statuses state name peer client learner said voters=0 bad=0 first=no meaning=''
+  list="$(bash "${SCRIPTS}/lib/etcdctl.sh" member list)" || return 1
+  list="$(grep -E '^[0-9a-f]+, ' <<< "${list}" | sort --field-separator=, --key=4)"
+  urls="$(awk -F ', ' '$5 != "" { print $5 }' <<< "${list}" | paste -sd ,)"
+  statuses="$(statuses "${urls}")" || true
+  while IFS=', ' read -r -u 8 _ state name peer client learner; do
+    said="$(awk -v url="${client}" '$1 == url { sub(/^[^ ]+ /, ""); print }' <<< "${statuses}")"
     [[ ${name} != etcd-bootstrap ]] || first=yes
     if [[ ${state} == unstarted ]]; then
       said='added, and not started yet' bad=$((bad + 1))
       meaning='the operator has added a master; its etcd, which has waited for that, starts now'
     elif [[ ${learner} == true ]]; then
       said="learner, ${said:-does not answer}" bad=$((bad + 1))
-      meaning='a learner gets all data and has no vote, so a slow one endangers nothing; in sync it is promoted'
+      meaning='a learner gets all data and has no vote, so a slow one endangers nothing;'
+      meaning+=' in sync it is promoted'
     else
       [[ ${said} == leads || ${said} == follows ]] || bad=$((bad + 1))
       said="votes, ${said:-does not answer}" voters=$((voters + 1))
     fi
     printf '%-20s %-22s %s\n' "${name:-(no name yet)}" "${peer#https://}" "${said}"
-  done <<< "${LIST}"
+  done 8<<< "${list}"
   echo "= ${meaning:-$(meaning_of "${voters}" "${bad}" "${first}")}"
-  if [[ -n ${UNTIL} ]]; then ((voters >= UNTIL && bad == 0)); else
+  if [[ -n ${UNTIL} ]]; then
+    ((voters >= UNTIL && bad == 0))
+  else
     [[ ${first} == no ]] && ((voters == CONTROL_PLANE_REPLICAS && bad == 0))
   fi
 }
 
 meaning_of() { # VOTERS BAD BOOTSTRAP-MEMBER-IS-THERE
-  if (($2 > 0)); then echo 'a member is not well: the operator adds and removes no member until it is'
+  if (($2 > 0)); then
+    echo 'a member is not well: the operator adds and removes no member until it is'
   elif [[ $3 == no ]]; then
-    echo 'the bootstrap member is gone: bootkube.sh had ended, kube-system/bootstrap said complete, and the operator removed it'
+    echo 'the bootstrap member is gone: bootkube.sh had ended, kube-system/bootstrap said' \
+      'complete, and the operator removed it'
   elif (($1 > CONTROL_PLANE_REPLICAS)); then
-    echo "EtcdRunningInCluster can turn True: $((${1} - 1)) remain without the bootstrap member, which stays until bootkube.sh has ended"
-  elif (($1 == 1)); then echo 'a list of one has a quorum of one; masters are added one at a time, once the operator runs on one'
-  elif (($1 == 2)); then echo 'both are needed for a quorum: do not switch the bootstrap node off'
-  else echo "$1 vote, and one of them may fail; the next master is added when all are well"; fi
+    echo "EtcdRunningInCluster can turn True: $(($1 - 1)) remain without the bootstrap member," \
+      'which stays until bootkube.sh has ended'
+  elif (($1 == 1)); then
+    echo 'a list of one has a quorum of one; masters are added one at a time, once the operator' \
+      'runs on one'
+  elif (($1 == 2)); then
+    echo 'both are needed for a quorum: do not switch the bootstrap node off'
+  else
+    echo "$1 vote, and one of them may fail; the next master is added when all are well"
+  fi
 }
 
-# Every member stands on a machine of the lab, with both its addresses, and no
-# machine has two.
-members_are_of_the_lab() {
-  list_members || return 1
-  awk -F ', ' '
-    NR == FNR { split($0, m, " "); at[m[2]] = m[1]; next }
-    { address = $4; gsub(/^https:\/\/|:2380$/, "", address)
-      if (!(address in at)) { print $3 " at " $4 " is on no machine of the lab"; bad = 1; next }
-      if ($5 != "" && $5 != "https://" address ":2379") { print $3 " tells clients to come to " $5; bad = 1 }
-      if ((at[address] == "etcd-bootstrap") != ($3 == "etcd-bootstrap") && $3 != "") { print $3 " is at " $4; bad = 1 }
-      if (address in seen) { print address " has two members"; bad = 1 }
-      seen[address] = 1 }
-    END { exit bad }' <(printf '%s\n' "etcd-bootstrap ${BOOTSTRAP#* }" "${MASTERS}") <(echo "${LIST}")
+# Asks until the answer is good, and prints each answer that is new. It gives up
+# in the end, and after three answers in a row that waiting does not fix.
+never_fixed='certificate has expired.* is after|certificate signed by unknown authority'
+never_fixed+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+wait_until() { # SECONDS WHAT QUESTION
+  local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
+  [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
+  echo "waiting for $2, at most ${TIMEOUT:-$1} s"
+  while true; do
+    good=yes
+    answer="$("$3" 2>&1)" || good=no
+    # What comes from elsewhere must not steer the terminal. oc's own log, ports
+    # and times would make every answer new.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed -E '/^[EWIF][0-9]{4} [0-9:.]+ /d
+      s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    [[ ${answer} == "${last}" ]] ||
+      printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
+    last=${answer}
+    [[ ${good} == no ]] || return 0
+    hopeless=$((hopeless + 1))
+    grep -qE "${never_fixed}" <<< "${answer}" || hopeless=0
+    if ((hopeless == 3)); then
+      echo "$2 cannot be seen, and waiting does not fix that" && return 1
+    elif ((SECONDS >= end)); then
+      echo "no sign of $2 within ${TIMEOUT:-$1} s; the script can run again" && return 1
+    fi
+    sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
+  done
 }
 
-one_joins_at_a_time() {
-  list_members || return 1
-  awk -F ', ' '$2 != "started" || $6 == "true" { print; n++ } END { if (!n) print "no member"; exit n > 1 }' <<< "${LIST}"
-}
+goal="etcd on the ${CONTROL_PLANE_REPLICAS} masters alone"
+if [[ -z ${MASTERS} ]]; then
+  UNTIL=1
+  echo 'this lab has no masters, so one member is all; with three masters the list would grow to' \
+    '2, 3 and 4, and end with 3'
+fi
+[[ -z ${UNTIL} ]] || goal="${UNTIL} voting members"
 
-# Each voting member is asked for a key, and asks a quorum before it answers.
-voters_are_healthy() {
-  list_members || return 1
-  etcdctl answer "$(awk -F ', ' '$6 == "false" && $5 != "" { print $5 }' <<< "${LIST}" | paste --serial --delimiters=,)" endpoint health
-}
+if step 1 'Pull the image of etcd'; then
+  podman image exists "${image}" || timeout 1800 podman pull "${image}"
+fi 9>&-
 
-verify() {
-  check lab-machines 'every member stands on a machine of the lab' \
-    'etcd-bootstrap at the bootstrap node'\''s address, all others at masters'\'' addresses, none twice, each with port 2379 for clients' \
-    'Compare the addresses of the machines with lab.yaml. A member that is on none of them was added by somebody else; look into the log of openshift-etcd-operator.' \
-    members_are_of_the_lab
-  check one-at-a-time 'at most one member is joining' \
-    'not more than one member that is a learner or has not started' \
-    'Two at once were not added by the operator. Look at oc get events -n openshift-etcd-operator, and remove what is not started with etcdctl member remove.' \
-    one_joins_at_a_time
-  check healthy 'every voting member is healthy' \
-    'is healthy from endpoint health, of each' \
-    'Look at the machine that is named, and there at crictl ps -a --name etcd and its log; a disk that is too slow looks like this too.' \
-    voters_are_healthy
-}
+if step 2 'Watch the members'; then
+  # openshift-install gives the whole bootstrap 45 minutes; the removal of the
+  # bootstrap member follows it.
+  wait_until 3600 "${goal}" enough_members
+fi 9>&-
 
-usual_failures() {
-  usual_failure 'nothing listens on port 2379' \
-    'No etcd runs at that address. On a master that is normal until it is taken in; at localhost it is not, until the bootstrap member is removed.' \
-    'Run wait-for-etcd.sh on this node; on masters look at oc get pods -n openshift-etcd.'
-  usual_failure 'context deadline exceeded' \
-    'A member listens and cannot answer. Too many voting members are gone for a quorum, or its disk does not keep up.' \
-    'Bring back the machine that went away last. With two members both are needed.'
-  usual_failure 'certificate signed by unknown authority' \
-    'The certificates in tls/ are of another render than those that etcd runs with.' \
-    'Put the tls/etcd-* back that belong to the running etcd; before start-bootstrap.sh, run render-etcd.sh --force.'
-  usual_failure 'certificate has expired or is not yet valid' \
-    'A member shows a certificate whose time is over or has not begun; etcd'\''s live for years, so a clock is wrong.' \
-    'Compare date on this node and on the masters.'
-  usual_failure 'does not answer' \
-    'A member of the list is not to be reached, and so the operator adds no member and removes none.' \
-    'Look at that machine, and at the firewall between it and this node, ports 2379 and 2380.'
-}
-
-stage_main "$@"
+finish

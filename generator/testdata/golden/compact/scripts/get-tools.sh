@@ -13,84 +13,57 @@
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-OUT_DIR="${SCRIPT_DIR%/*}"
-readonly ASSET_DIR="${OUT_DIR}/work/assets"
-readonly HOST_ROOT="${OUT_DIR}/work/host"
-readonly PULL_SECRET_FILE=''
-readonly CLUSTER_NAME='compact'
-readonly STAGE='get-tools' CALL='get-tools.sh' RECORD='get-tools' MARKER='get-tools.done'
-readonly NEEDS=(podman jq flock) NEXT='copy-manifests.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+CLUSTER_NAME='compact'
+STAGE=get-tools RECORD=get-tools MARKER=get-tools.done
+NEXT='copy-manifests.sh'
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
+needs podman jq flock
+needs_input 'run release-info.sh first' release-info/images
+begin "$@"
 
-check_inputs() {
-  need_input release-info/images 'run release-info.sh first'
+# How podman reaches the registries, and which images hold the tools.
+# shellcheck source=lib/registries.sh
+source "${SCRIPTS}/lib/registries.sh"
+image() { # NAME
+  awk -v name="$1" '$1 == name { print $2; found = 1 }
+    END { if (!found) print "the release names no image " name > "/dev/stderr"; exit !found }' \
+    release-info/images
+}
+cli="$(image cli)"
+installer="$(image installer-artifacts)"
+# The image cli is built for this machine, installer-artifacts has a build for
+# each system.
+machine="linux_$(uname --machine | sed 's/^x86_64$/amd64/; s/^aarch64$/arm64/')"
+
+# A container that is created but never started gives access to the files of an
+# image, as root and as an ordinary user; podman needs a command for it.
+take() { # IMAGE PATH NAME
+  podman rm --force --ignore "get-tools-${CLUSTER_NAME}"
+  podman create --quiet --net=none --name "get-tools-${CLUSTER_NAME}" "$1" "$2"
+  mkdir -p tools
+  podman cp "get-tools-${CLUSTER_NAME}:$2" .new
+  podman rm --force "get-tools-${CLUSTER_NAME}"
+  chmod 0755 .new
+  mv -f .new "tools/$3"
 }
 
-invalidates() {
-  :
-}
+if step 1 'Pull the two images'; then
+  podman image exists "${cli}" || timeout 1800 podman pull "${cli}"
+  podman image exists "${installer}" || timeout 1800 podman pull "${installer}"
+fi 9>&-
 
-do_stage() {
-  # podman logs in to the registry with the lab's pull secret, if it has one.
-  [[ -z ${PULL_SECRET_FILE} ]] || run export REGISTRY_AUTH_FILE="${PULL_SECRET_FILE}"
-  # The client's image is built for the machine, the installer's artifacts image
-  # carries one build per system.
-  local machine
-  case $(uname --machine) in
-    x86_64) machine=linux_amd64 ;;
-    aarch64) machine=linux_arm64 ;;
-    *) die 4 "no tools for $(uname --machine)" 'run this on x86_64 or aarch64' ;;
-  esac
-  take cli /usr/bin/oc tools/oc
-  take installer-artifacts "/usr/share/openshift/${machine}/openshift-install" tools/openshift-install
-}
+if step 2 'Take oc'; then
+  take "${cli}" /usr/bin/oc oc
+fi 9>&-
 
-# A container that is made but never started gives access to the files of an
-# image, as root and as an ordinary user alike; podman needs some command for it.
-take() { # IMAGE PATH FILE
-  local image container="get-tools-${CLUSTER_NAME}"
-  image="$(image_for "$1")"
-  pull_image "${image}"
-  run podman rm --force --ignore "${container}"
-  run podman create --quiet --net=none --name "${container}" "${image}" "$2"
-  run mkdir --parents tools
-  run podman cp "${container}:$2" "$3.tmp"
-  run podman rm --force "${container}"
-  run chmod 0755 "$3.tmp"
-  run mv --force "$3.tmp" "$3"
-}
+if step 3 'Take openshift-install'; then
+  take "${installer}" "/usr/share/openshift/${machine}/openshift-install" openshift-install
+fi 9>&-
 
-oc_starts() { tools/oc version --client; }
-
-openshift_install_starts() { tools/openshift-install version; }
-
-verify() {
-  check executable 'both programs can be executed' \
-    'mode 0755' \
-    'Run get-tools.sh --force.' \
-    mode 0755 tools/oc tools/openshift-install
-  check oc 'oc starts on this machine' \
-    'an answer to oc version --client' \
-    'A build for another system was taken, or its C library is newer than this machine'\''s; run get-tools.sh --force or use your own oc.' \
-    oc_starts
-  check openshift-install 'openshift-install starts on this machine' \
-    'an answer to openshift-install version' \
-    'A build for another system was taken; run get-tools.sh --force.' \
-    openshift_install_starts
-}
-
-usual_failures() {
-  usual_failure 'the release names no image' \
-    'The release was built without its command line tools.' \
-    'Use the oc and openshift-install that your organisation provides for this release.'
-  usual_failure 'could not be found on container' \
-    'The image keeps the program elsewhere.' \
-    'Run oc adm release extract --tools with an oc you have, and put the programs into tools/.'
-}
-
-stage_main "$@"
+finish

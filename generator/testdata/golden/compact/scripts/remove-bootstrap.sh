@@ -17,208 +17,176 @@
 # For lab compact, okd 4.21, on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-OUT_DIR="${SCRIPT_DIR%/*}"
-readonly ASSET_DIR="${OUT_DIR}/work/assets"
-readonly HOST_ROOT="${OUT_DIR}/work/host"
-readonly CLUSTER_NAME='compact'
-readonly BOOTSTRAP='bootstrap 192.168.126.10'
-readonly LIBVIRT_URI='qemu:///system'
-readonly OWNER_NAMESPACE='urn:bootlab:lab:1'
-readonly BOOTSTRAP_DOMAIN='bootlab-compact-bootstrap'
-readonly LAB_POOL='bootlab-compact'
-readonly BOOTSTRAP_DISK='bootlab-compact-bootstrap.qcow2'
-readonly BOOTSTRAP_IGNITION='bootlab-compact-bootstrap.ign'
-readonly BALANCER_SOCKET='../vms/haproxy.sock'
-readonly STAGE='remove-bootstrap' CALL='remove-bootstrap.sh' RECORD='remove-bootstrap' MARKER='remove-bootstrap.done'
-readonly NEEDS=(socat jq flock) NEXT='wait-for-operators.sh'
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+CLUSTER_NAME='compact'
+BOOTSTRAP='bootstrap 192.168.126.10'
+LIBVIRT_URI='qemu:///system'
+OWNER_NAMESPACE='urn:bootlab:lab:1'
+BOOTSTRAP_DOMAIN='bootlab-compact-bootstrap'
+LAB_POOL='bootlab-compact'
+BOOTSTRAP_DISK='bootlab-compact-bootstrap.qcow2'
+BOOTSTRAP_IGNITION='bootlab-compact-bootstrap.ign'
+BALANCER_SOCKET='../vms/haproxy.sock'
+BOOTSTRAP_BACKENDS='api machine-config-server'
+KUBECONFIG_FILE=install/auth/kubeconfig
+STAGE=remove-bootstrap RECORD=remove-bootstrap MARKER=remove-bootstrap.done
+NEXT='wait-for-operators.sh'
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
-# shellcheck source-path=SCRIPTDIR source=cluster-lib.sh
-source "${SCRIPT_DIR}/cluster-lib.sh"
+needs socat jq flock
+needs_input 'run get-tools.sh first' tools/oc
+needs_input 'run make-ignition.sh first' install/auth/kubeconfig
+option '--balancer-only' BALANCER_ONLY 'take the node out of the load balancer, keep the machine'
+option '--timeout=S' TIMEOUT 'give up after S seconds instead of 300'
+begin "$@"
 
-KUBECONFIG_FILE=install/auth/kubeconfig BALANCER_ONLY=no POLL=2
-AGAIN="what is done stays done; ${CALL} goes on where it ended"
-# As HAProxy names them: the lab's backends that the bootstrap node serves in.
-readonly BACKENDS=('api' 'machine-config-server')
+name=${BOOTSTRAP% *}
+virsh=(virsh --connect "${LIBVIRT_URI}")
 
-own_usage() {
-  printf '  %-10s %s\n' '--balancer-only' 'only take the node out of the load balancer; the machine stays'
-  timeout_usage
-}
-own_option() { if [[ $1 == --balancer-only ]]; then BALANCER_ONLY=yes; else timeout_option "$1"; fi; }
-
-check_inputs() {
-  need_input tools/oc 'run get-tools.sh first'
-  need_input install/auth/kubeconfig 'run make-ignition.sh first'
+oc() {
+  timeout 20 tools/oc --kubeconfig "${KUBECONFIG_FILE}" --request-timeout=15s "$@"
 }
 
-invalidates() {
-  :
+give_up() { # MESSAGE WHAT-TO-DO
+  printf '%s\n' "$@"
+  exit 1
 }
 
-do_stage() {
-  it_may_go
-  empty_balancer
-  if [[ ${BALANCER_ONLY} == yes ]]; then
-    log "the load balancer has let go of ${BOOTSTRAP}; ${CALL} removes the machine"
-    [[ ${MODE} == dry-run ]] || record 'stage end' success
-    exit
-  fi
-  remove_machine
-}
-
-# Without these two the cluster may lose the only copy of its data.
-it_may_go() {
-  [[ ${MODE} != dry-run ]] || return 0
-  bootstrap_is_complete || die 1 'nothing says that the bootstrap is complete' 'run finish-bootstrap.sh on the bootstrap node'
-  member_is_removed || die 1 'etcd has not removed its member on the bootstrap node' 'finish-bootstrap.sh waits for it, on the bootstrap node'
-  [[ -S ${BALANCER_SOCKET} ]] || die 4 "no load balancer of this lab is here: there is no socket ${BALANCER_SOCKET}" \
-    "if it is your own, take ${BOOTSTRAP#* } out of ports 6443 and 22623, wait until its connections have ended, and remove the machine yourself"
-  [[ ${BALANCER_ONLY} == no ]] || return 0
-  need virsh
-  domains > /dev/null ||
-    die 4 "libvirt does not answer at ${LIBVIRT_URI}" "start it; for a machine of your own: ${CALL} --balancer-only, and remove it yourself"
-  machine_is_gone > /dev/null || belongs_to_lab
-}
-
-empty_balancer() {
-  local backend answer order
-  [[ ${MODE} == dry-run ]] || servers
-  for backend in "${BACKENDS[@]}"; do
-    [[ ${MODE} == dry-run ]] || servers | grep --quiet "^${backend} ${BOOTSTRAP% *} " || continue
-    order="set server ${backend}/${BOOTSTRAP% *} state maint"
-    show " <<< '${order}'" socat - "UNIX-CONNECT:${BALANCER_SOCKET}" || continue
-    answer="$(balancer "${order}")"
-    [[ -z ${answer} ]] || die 1 "HAProxy refuses: ${answer}" 'the line before says what it was told'
-  done
-  # In maintenance a server takes no new connections, and those that are open
-  # may end by themselves. Clients come back through the masters.
-  wait_for 300 'the last connection to the bootstrap node to end' no_session_is_left
-}
-
-# Asks or orders; HAProxy ends each answer with an empty line.
+# HAProxy ends each answer with an empty line.
 balancer() { # COMMAND
-  attempt timeout 10 socat -t 5 - "UNIX-CONNECT:${BALANCER_SOCKET}" <<< "$1" | sed '/^$/d'
+  timeout 10 socat -t 5 - "UNIX-CONNECT:${BALANCER_SOCKET}" <<< "$1" | sed '/^$/d'
 }
 
-# BACKEND, SERVER, sessions and status of the lab's servers, from the first,
-# second, fifth and eighteenth column of what HAProxy counts.
+# Backend, server, sessions and status of the lab's servers: the first, second,
+# fifth and eighteenth column of what HAProxy counts.
 servers() {
-  balancer 'show stat' | awk -F , -v backends=" ${BACKENDS[*]} " \
-    'index(backends, " " $1 " ") && $2 !~ /^(FRONTEND|BACKEND)$/ { print $1, $2, "sessions", $5, $18 }'
+  balancer 'show stat' | awk -F , -v backends=" ${BOOTSTRAP_BACKENDS} " '
+    index(backends, " " $1 " ") && $2 !~ /^(FRONTEND|BACKEND)$/ {
+      print $1, $2, "sessions", $5, $18 }'
 }
 
 no_session_is_left() {
   local found
   found="$(servers)" || return 1
   echo "${found:-HAProxy names no server of this lab}"
-  awk -v name="${BOOTSTRAP% *}" '$2 == name && $4 > 0 { left = 1 } END { exit left }' <<< "${found}"
+  awk -v name="${name}" '$2 == name && $4 > 0 { left = 1 } END { exit left }' <<< "${found}"
 }
 
-balancer_lets_go() {
-  local found
-  found="$(servers)" || return 1
-  echo "${found:-HAProxy names no server of this lab}"
-  [[ -n ${found} ]] && awk -v name="${BOOTSTRAP% *}" '$2 == name && $5 != "MAINT" { bad = 1 } END { exit bad }' <<< "${found}"
-}
-
-# Only what carries this lab's mark, and of its files only those that the lab made:
-# a disk that you attached is yours. The domain goes last, for it says what
-# belongs to it; while one of the two files cannot be deleted, it stays.
-remove_machine() {
-  local volume there='' xml='' libvirt=(virsh --connect "${LIBVIRT_URI}") flags=(--managed-save --snapshots-metadata)
-  if [[ ${MODE} == dry-run ]]; then
-    log "here it looks whose machine this is, and goes on only if the answer names ${CLUSTER_NAME}:"
-    run "${libvirt[@]}" metadata "${BOOTSTRAP_DOMAIN}" --uri "${OWNER_NAMESPACE}"
-    flags+=(--nvram)
-  elif machine_is_gone > /dev/null; then log "there is no ${BOOTSTRAP_DOMAIN} any more" && return
-  else xml="$("${libvirt[@]}" dumpxml "${BOOTSTRAP_DOMAIN}")"; fi
-  [[ ${MODE} != dry-run && "$("${libvirt[@]}" domstate "${BOOTSTRAP_DOMAIN}")" == 'shut off'* ]] || run "${libvirt[@]}" destroy "${BOOTSTRAP_DOMAIN}"
-  # A pool knows what was there when it was last looked through.
-  run "${libvirt[@]}" pool-refresh "${LAB_POOL}" || die 1 "the pool ${LAB_POOL} cannot be read, and it holds the machine's disk and keys" \
-    "virsh --connect ${LIBVIRT_URI} pool-start ${LAB_POOL}, and run ${CALL} again; until then the machine stays defined"
-  [[ ${MODE} == dry-run ]] || there="$("${libvirt[@]}" vol-list "${LAB_POOL}")"
-  for volume in "${BOOTSTRAP_DISK}" "${BOOTSTRAP_IGNITION}"; do
-    if [[ ${MODE} == dry-run ]] || is_listed "${volume}" <<< "${there}"; then run "${libvirt[@]}" vol-delete --pool "${LAB_POOL}" "${volume}"
-    else log "there is no ${volume} in the pool any more"; fi
-  done
-  while read -r volume; do log "this file stays, for it is not the machine's own: ${volume}"; done < <(other_files <<< "${xml}")
-  [[ ${xml} != *'<nvram'* ]] || flags+=(--nvram)
-  run "${libvirt[@]}" undefine "${BOOTSTRAP_DOMAIN}" "${flags[@]}"
-}
-
-is_listed() { awk -v name="$1" '$1 == name { found = 1 } END { exit !found }'; } # VOLUME, reads virsh's table
-
-other_files() { # reads the domain's XML
-  grep --only-matching --perl-regexp " file=['\"]\K[^'\"]*" |
-    grep --invert-match --extended-regexp "/(${BOOTSTRAP_DISK}|${BOOTSTRAP_IGNITION})$" | sort --unique || true
-}
-
-# Without the pool there is nothing to be known; whoever took it away took the
-# files first.
-files_are_gone() {
-  local volume there libvirt=(virsh --connect "${LIBVIRT_URI}") bad=0
-  there="$("${libvirt[@]}" pool-list --all --name)" || return 1
-  is_listed "${LAB_POOL}" <<< "${there}" || { echo "there is no pool ${LAB_POOL}"; return; }
-  "${libvirt[@]}" pool-refresh "${LAB_POOL}" > /dev/null && there="$("${libvirt[@]}" vol-list "${LAB_POOL}")" || return 1
-  for volume in "${BOOTSTRAP_DISK}" "${BOOTSTRAP_IGNITION}"; do
-    ! is_listed "${volume}" <<< "${there}" || { echo "${volume} is there"; bad=1; }
-  done
-  return "${bad}"
-}
-
-belongs_to_lab() {
-  local mark
-  mark="$(virsh --connect "${LIBVIRT_URI}" metadata "${BOOTSTRAP_DOMAIN}" --uri "${OWNER_NAMESPACE}" 2> /dev/null)" || mark=''
-  [[ ${mark} == *"name=\"${CLUSTER_NAME}\""* || ${mark} == *"name='${CLUSTER_NAME}'"* ]] ||
-    die 1 "${BOOTSTRAP_DOMAIN} is not this lab's: its metadata say ${mark:-nothing}" 'somebody else made it; remove it by hand if it is yours'
-}
-
-domains() { virsh --connect "${LIBVIRT_URI}" list --all --name; }
-
+# True where there is no machine; ends the script where it is not the lab's.
 machine_is_gone() {
-  local found
-  found="$(domains)" || return 1
-  found="$(grep --line-regexp --fixed-strings --regexp="${BOOTSTRAP_DOMAIN}" <<< "${found}")" || return 0
-  echo "${found} is defined"
-  return 1
+  local domains mark
+  domains="$("${virsh[@]}" list --all --name)" || exit 4
+  grep -Fqx "${BOOTSTRAP_DOMAIN}" <<< "${domains}" || return 0
+  mark="$("${virsh[@]}" metadata "${BOOTSTRAP_DOMAIN}" --uri "${OWNER_NAMESPACE}" 2> /dev/null)" ||
+    mark=''
+  [[ ${mark} != *name=[\"\']"${CLUSTER_NAME}"[\"\']* ]] || return 1
+  give_up "${BOOTSTRAP_DOMAIN} is not this lab's: its metadata say ${mark:-nothing}" \
+    'Somebody else made it. Remove it by hand if it is yours.'
 }
 
-api_is_ready() { cluster get --raw /readyz; }
-
-verify() {
-  check balancer 'the load balancer sends nothing to the bootstrap node' \
-    'state MAINT for its servers on 6443 and 22623, or no such server' \
-    'Run remove-bootstrap.sh --balancer-only; HAProxy forgets the state when it is restarted.' \
-    balancer_lets_go
-  check machine 'the machine is gone' \
-    'no libvirt domain of its name' \
-    'Run remove-bootstrap.sh; it says whether the domain belongs to this lab.' \
-    machine_is_gone
-  check files 'its disk and its Ignition file are gone' \
-    'no volume with its name in the lab'\''s libvirt pool, which is searched again' \
-    'Run remove-bootstrap.sh. Where the machine is gone already, delete them with virsh vol-delete --pool and the names above.' \
-    files_are_gone
-  check api 'the API answers without it' \
-    'status 200 of /readyz by the name api' \
-    'Look at the masters in the load balancer; the servers of backend api must be UP.' \
-    api_is_ready
+# Asks until the answer is good, and prints each answer that is new. It gives up
+# in the end, and after three answers in a row that waiting does not fix.
+never_fixed='certificate has expired.* is after|certificate signed by unknown authority'
+never_fixed+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+wait_until() { # SECONDS WHAT QUESTION
+  local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
+  [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
+  echo "waiting for $2, at most ${TIMEOUT:-$1} s"
+  while true; do
+    good=yes
+    answer="$("$3" 2>&1)" || good=no
+    # What comes from elsewhere must not steer the terminal. oc's own log, ports
+    # and times would make every answer new.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed -E '/^[EWIF][0-9]{4} [0-9:.]+ /d
+      s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    [[ ${answer} == "${last}" ]] ||
+      printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
+    last=${answer}
+    [[ ${good} == no ]] || return 0
+    hopeless=$((hopeless + 1))
+    grep -qE "${never_fixed}" <<< "${answer}" || hopeless=0
+    if ((hopeless == 3)); then
+      echo "$2 cannot be seen, and waiting does not fix that" && return 1
+    elif ((SECONDS >= end)); then
+      echo "no sign of $2 within ${TIMEOUT:-$1} s; the script can run again" && return 1
+    fi
+    sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
+  done
 }
 
-usual_failures() {
-  usual_failure 'configmaps "bootstrap" not found' \
-    'Nothing has said yet that the bootstrap is complete.' \
-    'Run finish-bootstrap.sh on the bootstrap node, or wait for progress.service.'
-  usual_failure 'Permission denied' \
-    'HAProxy'\''s socket takes questions, but no orders; or it belongs to somebody else.' \
-    'Its line in the configuration must say level admin. Look at who may write to the file.'
-  usual_failure 'failed to connect to the hypervisor' \
-    'libvirt does not run, or you may not use it.' \
-    'Look at systemctl status libvirtd; an ordinary user must be in the group libvirt.'
-}
+if step 1 'Ask the cluster whether the bootstrap node may go'; then
+  # Without these two the cluster may lose the only copy of its data.
+  status="$(oc get configmap bootstrap --namespace=kube-system --output=jsonpath='{.data.status}' |
+    tr -cd '[:print:]')" || true
+  [[ ${status} == complete ]] ||
+    give_up "ConfigMap kube-system/bootstrap has status ${status:-nothing}, not complete" \
+      'nothing says that the bootstrap is complete: run finish-bootstrap.sh on the bootstrap node'
+  # 4.14 spells the condition without its first t.
+  removed="$(oc get etcds cluster --output=json | jq --raw-output '.status.conditions[]?
+    | select(.type | test("^EtcdBoot?strapMemberRemoved$"))
+    | "\(.type) \(.status) \(.message // "")" | gsub("[^ -~]"; " ")')"
+  [[ ${removed} == *' True '* ]] ||
+    give_up "${removed:-no condition EtcdBootstrapMemberRemoved}" \
+      'etcd has not removed its member: finish-bootstrap.sh waits for it, on the bootstrap node'
+fi 9>&-
 
-stage_main "$@"
+if step 2 "Find the lab's load balancer and its machine"; then
+  [[ -S ${BALANCER_SOCKET} ]] ||
+    give_up "no load balancer of this lab is here: there is no socket ${BALANCER_SOCKET}" \
+      "If it is your own, take ${BOOTSTRAP#* } out of ports 6443 and 22623, wait until its" \
+      'connections have ended, and remove the machine yourself.'
+  [[ -n ${BALANCER_ONLY} ]] || ! machine_is_gone || echo "there is no ${BOOTSTRAP_DOMAIN}"
+fi 9>&-
+
+if step 3 'Take it out of the load balancer'; then
+  before="$(servers)"
+  for backend in ${BOOTSTRAP_BACKENDS}; do
+    grep -q "^${backend} ${name} " <<< "${before}" || continue
+    echo "set server ${backend}/${name} state maint"
+    answer="$(balancer "set server ${backend}/${name} state maint")"
+    [[ -z ${answer} ]] || give_up "HAProxy refuses: ${answer}"
+  done
+fi 9>&-
+
+if step 4 'Wait until its last connection has ended'; then
+  # In maintenance a server takes no new connections, and those that are open
+  # may end by themselves. Clients come back through the masters.
+  wait_until 300 'the last connection to the bootstrap node to end' no_session_is_left
+fi 9>&-
+
+[[ -z ${BALANCER_ONLY} ]] || finish_part "the load balancer has let go of ${name}; it stays"
+
+if step 5 'Remove the machine, its disk and its Ignition file'; then
+  # Only files that the lab made: a disk that you attached is yours. The domain
+  # goes last, because it says what belongs to it.
+  if machine_is_gone; then
+    echo "there is no ${BOOTSTRAP_DOMAIN} any more"
+  else
+    [[ "$("${virsh[@]}" domstate "${BOOTSTRAP_DOMAIN}")" == 'shut off'* ]] ||
+      "${virsh[@]}" destroy "${BOOTSTRAP_DOMAIN}"
+    # A pool knows what was there when it was last searched.
+    "${virsh[@]}" pool-refresh "${LAB_POOL}" ||
+      give_up "the pool ${LAB_POOL} cannot be read, and it holds the machine's disk and keys" \
+        "Start it: ${virsh[*]} pool-start ${LAB_POOL}, and run this again." \
+        'Until then the machine stays defined.'
+    volumes="$("${virsh[@]}" vol-list "${LAB_POOL}" | awk '{ print $1 }')"
+    for volume in "${BOOTSTRAP_DISK}" "${BOOTSTRAP_IGNITION}"; do
+      ! grep -Fqx "${volume}" <<< "${volumes}" ||
+        "${virsh[@]}" vol-delete --pool "${LAB_POOL}" "${volume}"
+    done
+    xml="$("${virsh[@]}" dumpxml "${BOOTSTRAP_DOMAIN}")" nvram=()
+    grep -oP " file=['\"]\K[^'\"]*" <<< "${xml}" | sort -u |
+      awk -v disk="/${BOOTSTRAP_DISK}" -v ignition="/${BOOTSTRAP_IGNITION}" '
+        substr($0, length($0) - length(disk) + 1) != disk &&
+          substr($0, length($0) - length(ignition) + 1) != ignition {
+            print "this file stays, because the lab did not make it: " $0 }' || true
+    [[ ${xml} != *'<nvram'* ]] || nvram=(--nvram)
+    "${virsh[@]}" undefine "${BOOTSTRAP_DOMAIN}" --managed-save --snapshots-metadata "${nvram[@]}"
+  fi
+fi 9>&-
+
+finish

@@ -19,9 +19,9 @@
 # Differs from bootkube.sh:
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
-# image once for each.
+#   image once for each.
 # - A container that an interrupted run left behind is waited for and removed,
-# and the stage renders again.
+#   and the stage renders again.
 # - Each file is copied under a temporary name and renamed.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
@@ -31,10 +31,8 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_PROFILE_ANNOTATION='self-managed-high-availability'
-# shellcheck disable=SC2034 # the libraries read these
-STAGE=render-api RECORD=api-bootstrap NEXT='render-auth-api.sh'
-# shellcheck disable=SC2034
-MARKER=api-bootstrap.done CONTAINER=api-render
+STAGE=render-api RECORD=api-bootstrap MARKER=api-bootstrap.done
+CONTAINER=api-render NEXT='render-auth-api.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -19,9 +19,9 @@
 # Differs from bootkube.sh:
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
-# image once for each.
+#   image once for each.
 # - A container that an interrupted run left behind is waited for and removed,
-# and the stage renders again.
+#   and the stage renders again.
 # - Each file is copied under a temporary name and renamed.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
@@ -30,10 +30,8 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-# shellcheck disable=SC2034 # the libraries read these
-STAGE=render-cco RECORD=cco-bootstrap NEXT='render-all.sh --verify'
-# shellcheck disable=SC2034
-MARKER=cco-bootstrap.done CONTAINER=cco-render
+STAGE=render-cco RECORD=cco-bootstrap MARKER=cco-bootstrap.done
+CONTAINER=cco-render NEXT='render-all.sh --verify'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -19,9 +19,9 @@
 # Differs from bootkube.sh:
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
-# image once for each.
+#   image once for each.
 # - A container that an interrupted run left behind is waited for and removed,
-# and the stage renders again.
+#   and the stage renders again.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
@@ -29,10 +29,8 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-# shellcheck disable=SC2034 # the libraries read these
-STAGE=render-config RECORD=config-bootstrap NEXT='render-cvo.sh'
-# shellcheck disable=SC2034
-MARKER=config-bootstrap.done CONTAINER=config-render
+STAGE=render-config RECORD=config-bootstrap MARKER=config-bootstrap.done
+CONTAINER=config-render NEXT='render-cvo.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -20,7 +20,7 @@
 # Differs from bootkube.sh:
 # - The release image is pulled in a step of its own, if it is not there yet.
 # - A container that an interrupted run left behind is waited for and removed,
-# and the stage renders again.
+#   and the stage renders again.
 # - Each file is copied under a temporary name and renamed.
 # - The output directories are opened, read and removed under podman unshare.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
@@ -30,10 +30,8 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-# shellcheck disable=SC2034 # the libraries read these
-STAGE=render-cvo RECORD=cvo-bootstrap NEXT='render-etcd.sh'
-# shellcheck disable=SC2034
-MARKER=cvo-bootstrap.done CONTAINER=cvo-render
+STAGE=render-cvo RECORD=cvo-bootstrap MARKER=cvo-bootstrap.done
+CONTAINER=cvo-render NEXT='render-etcd.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -24,13 +24,13 @@
 # Differs from bootkube.sh:
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
-# image once for each.
+#   image once for each.
 # - A container that an interrupted run left behind is waited for and removed,
-# and the stage renders again.
+#   and the stage renders again.
 # - Each file is copied under a temporary name and renamed, static pod manifests
-# last.
+#   last.
 # - An etcd pod manifest that is already in place is taken away, and its
-# container waited for, before new certificates are copied.
+#   container waited for, before new certificates are copied.
 # - Name and address of the member are the workstation's.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
@@ -39,10 +39,8 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-# shellcheck disable=SC2034 # the libraries read these
-STAGE=render-etcd RECORD=etcd-bootstrap NEXT='render-kube-apiserver.sh'
-# shellcheck disable=SC2034
-MARKER=etcd-bootstrap.done CONTAINER=etcd-render
+STAGE=render-etcd RECORD=etcd-bootstrap MARKER=etcd-bootstrap.done
+CONTAINER=etcd-render NEXT='render-kube-apiserver.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

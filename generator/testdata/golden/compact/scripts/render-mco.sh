@@ -41,14 +41,14 @@
 #         /etc/ssl/mcs/tls.key
 # Differs from bootkube.sh:
 # - The copies for platforms with a load balancer or names of their own are left
-# out.
+#   out.
 # - The operator's image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
-# image once for each.
+#   image once for each.
 # - A container that an interrupted run left behind is waited for and removed,
-# and the stage renders again.
+#   and the stage renders again.
 # - Each file is copied under a temporary name and renamed, static pod manifests
-# last.
+#   last.
 # For lab compact, okd 4.21, local run on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
@@ -56,10 +56,8 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-# shellcheck disable=SC2034 # the libraries read these
-STAGE=render-mco RECORD=mco-bootstrap NEXT='render-cco.sh'
-# shellcheck disable=SC2034
-MARKER=mco-bootstrap.done CONTAINER=mco-render
+STAGE=render-mco RECORD=mco-bootstrap MARKER=mco-bootstrap.done
+CONTAINER=mco-render NEXT='render-cco.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

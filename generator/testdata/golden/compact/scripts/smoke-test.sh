@@ -13,52 +13,47 @@
 #         release-info/images
 # Differs from oc new-app:
 # - Everything is taken away again, after Ctrl-C too. After kill -9 the next run
-# does it.
+#   does it.
 # For lab compact, okd 4.21, on this workstation. Made by bootlab generate.
 set -Eeuo pipefail
 
-# Settings: all that comes from lab.yaml and the release stands here and
-# nowhere else.
-SCRIPT_DIR="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
-OUT_DIR="${SCRIPT_DIR%/*}"
-readonly ASSET_DIR="${OUT_DIR}/work/assets"
-readonly HOST_ROOT="${OUT_DIR}/work/host"
-readonly CLUSTER_NAME='compact'
-readonly CLUSTER_DOMAIN='compact.bootlab.test'
-readonly KUBERNETES_SERVICE_ADDRESS='172.30.0.1'
-readonly STAGE='smoke-test' CALL='smoke-test.sh' RECORD='smoke-test' MARKER=''
-readonly NEEDS=(curl jq flock) NEXT=''
+# Settings: every value that comes from lab.yaml and the release.
+SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+SMOKE_NAMESPACE='bootlab-compact'
+SMOKE_HOST='bootlab-smoke-test.apps.compact.bootlab.test'
+SMOKE_GREETING='This is compact.bootlab.test.'
+KUBECONFIG_FILE=install/auth/kubeconfig
+STAGE=smoke-test RECORD=smoke-test MARKER=''
+NEXT=''
+# shellcheck source=lib/stage.sh
+source "${SCRIPTS}/lib/stage.sh"
 
-# shellcheck source-path=SCRIPTDIR source=stage-lib.sh
-source "${SCRIPT_DIR}/stage-lib.sh"
-# shellcheck source-path=SCRIPTDIR source=cluster-lib.sh
-source "${SCRIPT_DIR}/cluster-lib.sh"
+needs curl jq flock
+needs_input 'run get-tools.sh first' tools/oc
+needs_input 'run make-ignition.sh first' install/auth/kubeconfig
+needs_input 'run release-info.sh first' release-info/images
+option '--keep' KEEP 'leave the application running, for you and for --verify'
+option '--timeout=S' TIMEOUT 'give up after S seconds, all waits together'
+begin "$@"
 
-KUBECONFIG_FILE=install/auth/kubeconfig KEEP=no MADE=no
-AGAIN="the application is taken away; ${CALL} begins again"
-readonly NAMESPACE="bootlab-${CLUSTER_NAME}" GREETING="This is ${CLUSTER_DOMAIN}."
-readonly HOST="bootlab-smoke-test.apps.${CLUSTER_DOMAIN}"
+image="$(awk '$1 == "tools" { print $2; found = 1 } END { exit !found }' release-info/images)"
+made=no
 
-own_usage() {
-  printf '  %-10s %s\n' '--keep' 'leave the application running, so that --verify can look at it, and you'
-  timeout_usage
-}
-own_option() { if [[ $1 == --keep ]]; then KEEP=yes; else timeout_option "$1"; fi; }
-
-check_inputs() {
-  need_input tools/oc 'run get-tools.sh first'
-  need_input install/auth/kubeconfig 'run make-ignition.sh first'
-  need_input release-info/images 'run release-info.sh first'
+oc() {
+  timeout 20 tools/oc --kubeconfig "${KUBECONFIG_FILE}" --request-timeout=15s "$@"
 }
 
-invalidates() {
-  :
+give_up() { # MESSAGE WHAT-TO-DO
+  printf '%s\n' "$@"
+  exit 1
 }
 
-# It runs in the pod: says what a name inside the cluster leads to, then answers
-# each request, whatever it asks for.
+# It runs in the pod: it says what a name inside the cluster leads to, then answers
+# every request with the greeting.
 # shellcheck disable=SC2016 # the pod's shell expands it
-readonly SERVER="export GREETING=\"${GREETING}\""'
+server="export GREETING=\"${SMOKE_GREETING}\""'
 echo "${GREETING} kubernetes: $(getent hosts kubernetes.default.svc.cluster.local)"
 answer() {
   while read -r line && [[ -n ${line%?} ]]; do :; done
@@ -67,155 +62,115 @@ answer() {
 export -f answer
 exec nc --listen --keep-open 8080 --exec "/usr/bin/bash -c answer"'
 
-do_stage() {
-  local image
-  image="$(image_for tools)"
-  clear_the_place
-  MADE=yes
-  if show " << 'EOF'"$'\n'"$(place_and_route)"$'\nEOF' cluster create -f -; then place_and_route | attempt cluster create -f -; fi
-  run cluster create deployment smoke-test --namespace="${NAMESPACE}" --image="${image}" -- bash -c "${SERVER}"
-  run cluster expose deployment smoke-test --namespace="${NAMESPACE}" --port=8080
-  # The image is pulled first, some hundred megabytes.
-  wait_for 600 'the server to be ready' pod_is_ready
-  # Routers read new routes within seconds, one after the other.
-  wait_for 180 'the router to know the route' route_answers
+# Only a namespace with this script's label. It waits until the namespace is gone.
+delete_namespace() {
+  timeout 330 tools/oc --kubeconfig "${KUBECONFIG_FILE}" delete namespace --timeout=300s \
+    --field-selector="metadata.name=${SMOKE_NAMESPACE}" --selector=app.kubernetes.io/managed-by=bootlab
 }
 
-# The label says that the namespace is this script's; a foreign one is left alone.
-clear_the_place() {
-  local found
-  [[ ${MODE} != dry-run ]] || return 0
-  found="$(cluster get namespace "${NAMESPACE}" --ignore-not-found --output=json)"
-  [[ -n ${found} ]] || return 0
-  jq --exit-status '.metadata.labels["app.kubernetes.io/managed-by"] == "bootlab"' <<< "${found}" > /dev/null ||
-    die 1 "the namespace ${NAMESPACE} is not this script's" 'somebody else made it: look at it'
-  log "an earlier run left the namespace ${NAMESPACE}"
-  take_away
+remove_application() {
+  [[ ${made} == yes ]] || return 0
+  if [[ -n ${KEEP} ]]; then
+    echo "the application stays, in namespace ${SMOKE_NAMESPACE}; the next run removes it"
+  else
+    delete_namespace
+  fi
 }
 
-take_away() {
-  run cluster delete namespace "${NAMESPACE}" --ignore-not-found --wait=false
-  # --timeout is about the application; what takes it away has its own limit.
-  TIMEOUT='' wait_for 300 "the namespace ${NAMESPACE} to be gone" namespace_is_gone
-  MADE=no
-}
-
-namespace_is_gone() {
-  local found
-  found="$(cluster get namespace "${NAMESPACE}" --ignore-not-found --output=jsonpath='{.status.phase}')" || return 1
-  echo "${found:-gone}"
-  [[ -z ${found} ]]
-}
-
-# No question is asked again on the way out.
-tidy_up() {
-  [[ ${MADE} == yes && ${KEEP} == no ]] || return 0
-  MODE=run
-  run cluster delete namespace "${NAMESPACE}" --ignore-not-found --wait=false
-}
-
-# The label says whose it is.
-place_and_route() {
-  cat << EOF
-apiVersion: v1
-kind: Namespace
-metadata: {name: ${NAMESPACE}, labels: {app.kubernetes.io/managed-by: bootlab}}
----
-apiVersion: route.openshift.io/v1
-kind: Route
-metadata: {name: smoke-test, namespace: ${NAMESPACE}}
-spec: {host: ${HOST}, to: {kind: Service, name: smoke-test}}
-EOF
-}
-
-# What the pods say of themselves stands below, for a Deployment only counts.
+# For a Deployment only counts; what the pods say of themselves follows.
 pod_is_ready() {
-  local ready
-  ready="$(cluster get deployment smoke-test --namespace="${NAMESPACE}" --output=jsonpath='{.status.availableReplicas}')" || return 1
-  echo "${ready:-0} available"
-  [[ ! ${ready} =~ ^[1-9][0-9]*$ ]] || return 0
-  cluster get pods --namespace="${NAMESPACE}" --output=json | jq --raw-output '.items[] | .metadata.name + ": " + ([.status.phase,
-    (.status.conditions[]? | select(.status == "False").reason // empty), (.status.containerStatuses[]?.state.waiting.reason // empty)]
-    | map(select(. != null)) | unique | join(", "))'
+  local available
+  available="$(oc get deployment smoke-test --namespace="${SMOKE_NAMESPACE}" \
+    --output=jsonpath='{.status.availableReplicas}')" || return 1
+  echo "${available:-0} available"
+  [[ ! ${available} =~ ^[1-9][0-9]*$ ]] || return 0
+  oc get pods --namespace="${SMOKE_NAMESPACE}" --output=json | jq --raw-output '.items[]
+    | "\(.metadata.name): " + ([.status.phase // empty,
+        (.status.conditions[]? | select(.status == "False").reason // empty),
+        (.status.containerStatuses[]?.state.waiting.reason // empty)] | unique | join(", "))'
   return 1
 }
 
-said() { cluster logs deployment/smoke-test --namespace="${NAMESPACE}" --tail=5; }
-
-log_is_read() { contains_greeting said; }
-
-names_resolve() {
-  local found
-  found="$(said)" || return 1
-  echo "${found}"
-  grep --quiet --extended-regexp --regexp="kubernetes: ${KUBERNETES_SERVICE_ADDRESS//./\\.} " <<< "${found}"
+route_answers() {
+  curl --noproxy '*' --silent --show-error --fail --max-time 15 "http://${SMOKE_HOST}/" |
+    grep -F -e "${SMOKE_GREETING}"
 }
 
-service_answers() { contains_greeting cluster get --raw "/api/v1/namespaces/${NAMESPACE}/services/smoke-test:8080/proxy/"; }
-
-route_answers() { contains_greeting attempt curl --noproxy '*' --silent --show-error --fail --max-time 15 "http://${HOST}/"; }
-
-contains_greeting() { # COMMAND...
-  local found
-  found="$("$@")" || return 1
-  echo "${found}"
-  grep --quiet --fixed-strings --regexp="${GREETING}" <<< "${found}"
+# Asks until the answer is good, and prints each answer that is new. It gives up
+# in the end, and after three answers in a row that waiting does not fix.
+never_fixed='certificate has expired.* is after|certificate signed by unknown authority'
+never_fixed+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+wait_until() { # SECONDS WHAT QUESTION
+  local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
+  [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
+  echo "waiting for $2, at most ${TIMEOUT:-$1} s"
+  while true; do
+    good=yes
+    answer="$("$3" 2>&1)" || good=no
+    # What comes from elsewhere must not steer the terminal. oc's own log, ports
+    # and times would make every answer new.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed -E '/^[EWIF][0-9]{4} [0-9:.]+ /d
+      s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    [[ ${answer} == "${last}" ]] ||
+      printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
+    last=${answer}
+    [[ ${good} == no ]] || return 0
+    hopeless=$((hopeless + 1))
+    grep -qE "${never_fixed}" <<< "${answer}" || hopeless=0
+    if ((hopeless == 3)); then
+      echo "$2 cannot be seen, and waiting does not fix that" && return 1
+    elif ((SECONDS >= end)); then
+      echo "no sign of $2 within ${TIMEOUT:-$1} s; the script can run again" && return 1
+    fi
+    sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
+  done
 }
+undo remove_application
 
-# The checks need the application, so it goes after them, not before.
-whole_stage() {
-  local failed
-  begin
-  begin_record
-  do_stage
-  CHECKS=0 FAILED=0
-  verify
-  failed=${FAILED}
-  if [[ ${KEEP} == yes ]]; then log "the application stays, in namespace ${NAMESPACE}; ${CALL} takes it away"; else take_away; fi
-  ((failed == 0)) || die 3 "${failed} of ${CHECKS} checks fail" 'each says above what it expected and what to do'
-  record 'stage end' success
-  log "${STAGE} is done${NEXT:+; next: ${NEXT}}"
-}
+if step 1 'Remove what an earlier run left'; then
+  owner="$(oc get namespace "${SMOKE_NAMESPACE}" --ignore-not-found \
+    --output=jsonpath='{.metadata.name} {.metadata.labels.app\.kubernetes\.io/managed-by}')"
+  case ${owner} in
+    '') ;;
+    *' bootlab')
+      echo "an earlier run left the namespace ${SMOKE_NAMESPACE}"
+      delete_namespace
+      ;;
+    *) give_up "the namespace ${SMOKE_NAMESPACE} is not this script's" 'Somebody else made it.' ;;
+  esac
+fi 9>&-
 
-verify() {
-  check pod 'a pod was scheduled, pulled and started' \
-    'one available replica of the Deployment' \
-    'Look at oc describe pods in the namespace: Pending wants a node, ImagePullBackOff a registry. --verify alone needs smoke-test.sh --keep before it.' \
-    pod_is_ready
-  check log 'its log can be read' \
-    'the greeting of the server in oc logs' \
-    'Look at oc get csr for a request of signer kubernetes.io/kubelet-serving that is pending.' \
-    log_is_read
-  check names 'names resolve inside the pod' \
-    'the address of kubernetes.default.svc.cluster.local is the first of the service network' \
-    'Look at oc get clusteroperator dns, and at the pods in openshift-dns.' \
-    names_resolve
-  check service 'the service answers inside the cluster' \
-    'the greeting of the server through the API server'\''s proxy' \
-    'Look at oc get clusteroperator network, and at the endpoints of the service.' \
-    service_answers
-  check route 'the route answers from outside' \
-    'the greeting of the server at its name below *.apps' \
-    'Ask for the name with dig; then look at port 80 of the load balancer, and at the router'\''s pods in openshift-ingress.' \
-    route_answers
-}
+if step 2 'Make a namespace and a route, and run a server'; then
+  made=yes
+  # The label says whose it is.
+  oc create -f - << EOF
+apiVersion: v1
+kind: Namespace
+metadata: {name: ${SMOKE_NAMESPACE}, labels: {app.kubernetes.io/managed-by: bootlab}}
+---
+apiVersion: route.openshift.io/v1
+kind: Route
+metadata: {name: smoke-test, namespace: ${SMOKE_NAMESPACE}}
+spec: {host: ${SMOKE_HOST}, to: {kind: Service, name: smoke-test}}
+apiVersion: v1
+kind: Namespace
+metadata: {name: ${SMOKE_NAMESPACE}, labels: {app.kubernetes.io/managed-by: bootlab}}
+---
+apiVersion: route.openshift.io/v1
+kind: Route
+metadata: {name: smoke-test, namespace: ${SMOKE_NAMESPACE}}
+spec: {host: ${SMOKE_HOST}, to: {kind: Service, name: smoke-test}}
+EOF
+  oc create deployment smoke-test --namespace="${SMOKE_NAMESPACE}" --image="${image}" -- \
+    bash -c "${server}"
+  oc expose deployment smoke-test --namespace="${SMOKE_NAMESPACE}" --port=8080
+fi 9>&-
 
-usual_failures() {
-  usual_failure 'ImagePullBackOff' \
-    'The node cannot pull the image.' \
-    'Look at oc describe pod for the registry'\''s answer, and at mirrors and pull secret.'
-  usual_failure 'Unschedulable' \
-    'No node takes the pod; masters without workers must be schedulable.' \
-    'Look at oc get nodes and at oc get scheduler cluster -o yaml, mastersSchedulable.'
-  usual_failure 'Could not resolve host' \
-    'The name below *.apps does not resolve on this machine.' \
-    'Look at the wildcard record of the lab'\''s name server, and at /etc/resolv.conf here.'
-  usual_failure 'The requested URL returned error: 503' \
-    'The router answers and knows no such route, or no pod behind it.' \
-    'Look at oc get route -n with the namespace, whether a router has admitted it, and at the endpoints.'
-  usual_failure 'tls: internal error' \
-    'The kubelet has no serving certificate.' \
-    'Approve the pending request of its node; its client certificate came first and is another one.'
-}
+if step 3 'Wait until it answers'; then
+  # The image is pulled first, some hundred megabytes.
+  wait_until 600 'the server to be ready' pod_is_ready
+  # Routers read new routes within seconds, one after the other.
+  wait_until 180 'the router to know the route' route_answers
+fi 9>&-
 
-stage_main "$@"
+finish

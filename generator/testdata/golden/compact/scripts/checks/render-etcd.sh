@@ -41,8 +41,11 @@ COMMAND
 check client-chain 'the client certificate is signed by the etcd signer' <<< \
   'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
 check client-key 'the client certificate and its key belong together' << 'COMMAND'
-openssl x509 -in tls/etcd-client.crt -noout -pubkey |
-  diff - <(openssl pkey -in tls/etcd-client.key -pubout)
+for file in tls/etcd-client.crt; do
+  public=$(openssl x509 -in "${file}" -noout -pubkey)
+  [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
+    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
+done
 COMMAND
 check peer-chain 'the member'\''s peer certificate is signed by the etcd signer' << 'COMMAND'
 openssl verify -no-CApath -CAfile \

@@ -62,7 +62,11 @@ for file in kube-controller-manager-bootstrap/manifests/secret-initial-*-private
     { echo "${file}" && exit 1; }
 done
 COMMAND
-check signer-fresh 'the signer of kubelets'\'' certificates lives long enough to finish' <<< \
-  'openssl x509 -in tls/kubelet-signer.crt -noout -enddate -checkend 3600'
+check signer-fresh 'the signer of kubelets'\'' certificates lives long enough to finish' << 'COMMAND'
+certificates=(tls/kubelet-signer.crt)
+openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+openssl verify -attime $((EPOCHSECONDS + 3600)) \
+  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+COMMAND
 
 end_of_checks

@@ -71,10 +71,12 @@ openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.c
   tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt
 COMMAND
 check serving-fresh 'the serving certificates live long enough to finish' << 'COMMAND'
-for file in tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt \
-  tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt; do
-  openssl x509 -in "${file}" -noout -enddate -checkend 3600 || { echo "${file}" && exit 1; }
-done
+certificates=(tls/kube-apiserver-localhost-server.crt \
+  tls/kube-apiserver-service-network-server.crt tls/kube-apiserver-lb-server.crt \
+  tls/kube-apiserver-internal-lb-server.crt)
+openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+openssl verify -attime $((EPOCHSECONDS + 3600)) \
+  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
 COMMAND
 
 end_of_checks

@@ -74,8 +74,11 @@ COMMAND
 check server-chain 'nodes will trust the server' <<< \
   'openssl verify -no-CApath -CAfile tls/root-ca.crt "${HOST_ROOT}/etc/ssl/mcs/tls.crt"'
 check server-key 'the server'\''s certificate and key belong together' << 'COMMAND'
-openssl x509 -in "${HOST_ROOT}/etc/ssl/mcs/tls.crt" -noout -pubkey |
-  diff - <(openssl pkey -in "${HOST_ROOT}/etc/ssl/mcs/tls.key" -pubout)
+for file in "${HOST_ROOT}/etc/ssl/mcs/tls.crt"; do
+  public=$(openssl x509 -in "${file}" -noout -pubkey)
+  [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
+    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
+done
 COMMAND
 check manifests-copied 'the operator'\''s objects wait among the manifests' << 'COMMAND'
 (cd mco-bootstrap/manifests && find * -type f -exec sha256sum {} +) |

@@ -35,6 +35,21 @@ check_host() {
   done
 }
 
+# A node of another cluster or release has the same directories.
+check_lab() {
+  local dns=manifests/cluster-dns-02-config.yml found
+  [[ -z ${HOST_ROOT} ]] || return 0
+  found="$(grep '^  baseDomain: ' "${dns}" 2> /dev/null)" || found='  baseDomain: nothing'
+  [[ ${found} == "  baseDomain: ${CLUSTER_DOMAIN}" ]] ||
+    die 4 "this is no node of ${CLUSTER_DOMAIN}: ${dns} has ${found#  }" \
+      'log in to the node of this lab, or make its bootstrap.ign again with make-ignition.sh'
+  [[ -e release-info/version && ${RELEASE} != main ]] || return 0
+  found="$(cat release-info/version)"
+  [[ ${found} == "${RELEASE}".* ]] ||
+    die 4 "this node has release ${found}, these scripts are for ${RELEASE}" \
+      'generate the lab for the release of the node'
+}
+
 # Keys are below work/: only its owner may look in.
 enter_directory() {
   local work="${ASSET_DIR%/*}"
@@ -50,8 +65,20 @@ enter_directory() {
   cd -- "${ASSET_DIR}" || exit
 }
 
+all_there() { # FILE...
+  local file
+  (($# > 0)) || return 1
+  for file in "$@"; do [[ -e ${file} ]] || return 1; done
+}
+
+left_out_if() { LEFT_OUT=$1; } # FILE, with which bootkube.sh leaves the stage out
+
 check_inputs() {
   local i
+  if [[ -n ${LEFT_OUT:-} && -e ${LEFT_OUT} ]]; then
+    log "${LEFT_OUT} is there: ${STAGE} is left out"
+    exit
+  fi
   for ((i = 0; i < ${#INPUTS[@]}; i += 2)); do
     [[ -e ${INPUTS[i]} ]] || die 4 "${INPUTS[i]} is missing in ${ASSET_DIR}" "${INPUTS[i + 1]}"
   done
@@ -86,10 +113,13 @@ remove_old_container() {
   [[ -n ${CONTAINER:-} ]] && podman container exists "${CONTAINER}" || return 0
   mounts="$(podman container inspect "${CONTAINER}" \
     --format '{{range .Mounts}}{{.Source}}:{{end}}')"
-  [[ ":${mounts}" == *":${ASSET_DIR}:"* ]] ||
+  [[ ":${mounts}" == *":${ASSET_DIR}"[/:]* ]] ||
     die 1 "another program's container is named ${CONTAINER}: ${mounts%:}" \
       "let it end, or: podman rm --force ${CONTAINER}"
-  log "waiting for container ${CONTAINER} of an interrupted run, at most 600 s"
-  timeout 600 podman wait "${CONTAINER}" > /dev/null 9>&- || true
+  [[ ${FOLLOWED:-no} == no ]] || return 0
+  if [[ $(podman container inspect "${CONTAINER}" --format '{{.State.Running}}') == true ]]; then
+    log "waiting for container ${CONTAINER} of an interrupted run, at most 600 s"
+    timeout 600 podman wait "${CONTAINER}" > /dev/null 9>&- || true
+  fi
   podman rm --force --ignore "${CONTAINER}" > /dev/null 9>&-
 }

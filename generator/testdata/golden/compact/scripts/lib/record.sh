@@ -4,7 +4,7 @@
 #
 # Sourced by stage.sh.
 RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
-PHASE='' LINE='' FAILED='' LOGGER='' LOG_START=0
+PHASE='' LINE='' FAILED='' LOGGER='' LOG_START=0 UNDO=''
 
 # Everything that is printed from here on also goes to the log.
 open_log() {
@@ -20,8 +20,12 @@ open_log() {
   ) 2>&1
   LOGGER=$!
   trap note_line ERR
-  trap 'die 1 interrupted "${0##*/} runs the whole stage again"' INT TERM HUP
+  catch_signals
   trap ended EXIT
+}
+
+catch_signals() {
+  trap 'die 1 interrupted "${0##*/} goes on from here, or runs the stage again"' INT TERM HUP
 }
 
 # The line of the stage script, also when a function of a library failed.
@@ -33,6 +37,17 @@ note_line() {
   done
 }
 
+# What a stage must not leave behind, also when it is interrupted.
+undo() { UNDO=$1; } # COMMAND
+
+# For a part of the stage that the checks do not describe.
+finish_part() { # MESSAGE
+  [[ -z ${SKIPPED} ]] || die 1 "skipped:${SKIPPED}; the stage is not done" "${0##*/} runs it whole"
+  record 'stage end' success
+  log "$1"
+  exit
+}
+
 # Runs however the script ends, but for kill -9.
 ended() {
   local status=$?
@@ -40,13 +55,18 @@ ended() {
   trap '' INT TERM HUP
   set +e
   exec 9>&-
+  # A stage that is done, but could not undo what it had to, has failed.
+  if [[ -n ${UNDO} ]] && ! (eval "${UNDO}") && ((status == 0)); then
+    status=1 PHASE='stage start' ERROR="${UNDO} failed"
+    printf 'error: %s\n' "${ERROR}"
+  fi
   if ((status != 0)); then
     [[ ${status} == [134] ]] || status=1
     [[ -n ${ERROR} ]] ||
-      printf 'error: %s failed at line %s: %s\n' "${TITLE}" "${LINE%% *}" "${FAILED}"
+      printf 'error: %s failed%s\n' "${TITLE}" "${LINE:+ at line ${LINE%% *}: ${FAILED}}"
     # In a subshell: what follows is printed although the disk may be full.
-    [[ ${PHASE} != 'stage start' ]] ||
-      (record 'stage end' failure "${LINE}" "${ERROR:-${TITLE} failed}")
+    [[ ${PHASE} != *' start' ]] ||
+      (record "${PHASE% start} end" failure "${LINE}" "${ERROR:-${TITLE} failed}")
     printf '  log: %s\n' "${LOG}"
     likely_causes
   fi
@@ -85,14 +105,31 @@ write_record() { # PHASE [RESULT [LINE MESSAGE]]
     --arg result "${2:-}" --arg errorLine "${3:-}" --arg errorMessage "${4:-}" '
     if (map(.phase | select(startswith("service"))) | last) == "service start" then .
       else . + [{$timestamp, phase: "service start"}] end
-    | . + [{$timestamp, $stage, $phase, $result, $errorLine, $errorMessage}
-      | with_entries(select(.value != ""))]' \
+    | . + [{$timestamp, stage: (if $phase | startswith("service") then "" else $stage end),
+        $phase, $result, $errorLine, $errorMessage} | with_entries(select(.value != ""))]' \
     "${RECORDS}" > "${RECORDS}.tmp" && mv -f "${RECORDS}.tmp" "${RECORDS}"
+}
+
+# A signal must not come between the marker and its record.
+mark() {
+  [[ -z ${SKIPPED} ]] || return 0
+  trap '' INT TERM HUP
+  [[ -z ${MARKER} ]] || touch "${MARKER}"
+  [[ -z ${RECORD} ]] || record 'stage end' success
+  catch_signals
+}
+
+# A stage that cannot succeed in this lab: the record says failure, as that of
+# bootkube.sh would, and there is no marker.
+finish_by_design() { # WHY
+  run_checks
+  record 'stage end' failure '' "ended by design: $1"
+  log "${STAGE} ends here by design: $1"
 }
 
 # A run that was killed between its marker and its record left the stage open.
 close_record() {
-  jq --exit-status --arg stage "${RECORD}" \
+  [[ -z ${RECORD} ]] || jq --exit-status --arg stage "${RECORD}" \
     'map(select(.stage == $stage)) | last | .result == "success"' \
     "${RECORDS}" > /dev/null 2>&1 || record 'stage end' success
 }

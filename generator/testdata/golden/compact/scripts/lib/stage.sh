@@ -12,13 +12,16 @@
 # 4 something is missing on this host, or not run yet.
 umask 022
 export LC_ALL=C # the same messages and the same order of names on every host
-MODE=run FORCE=no ERROR='' TITLE='the look-ups' SKIPPED='' PARALLEL=no WORDS=''
+MODE=run FORCE=no ERROR='' TITLE='the look-ups' SKIPPED='' PARALLEL=no BY_STEP=no
+RERUN=yes WORDS='' WORDS_MEAN='' PARSED=no
 COMMANDS=() INPUTS=() LATER=() OPTIONS=()
 LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 # shellcheck source=lib/host.sh
 source "${SCRIPTS}/lib/host.sh" # is this host fit, and is nothing else running?
 # shellcheck source=lib/record.sh
 source "${SCRIPTS}/lib/record.sh" # the log, the installer's record, the likely cause
+# shellcheck source=lib/text.sh
+source "${SCRIPTS}/lib/text.sh" # the script as text: --dry-run, --explain, --help
 
 log() { printf '==> %s\n' "$*"; }
 
@@ -40,9 +43,17 @@ needs_input() { # HINT FILE...
 # What a later stage made from this one's files is no longer valid after a rerun.
 invalidates() { LATER+=(rerun "$@"); }  # MARKER SCRIPT WHY
 never_after() { LATER+=(refuse "$@"); } # MARKER SCRIPT WHY
+# A step removes the markers, its own too, once it knows that it will succeed.
+invalidates_by_step() { BY_STEP=yes; }
 
-option() { OPTIONS+=("$@"); } # --NAME[=VALUE] VARIABLE MEANING
-takes_words() { WORDS=$1; }   # VARIABLE, for what is no option
+never_reruns() { RERUN=$1; } # HINT, where a rerun would not fix a check that fails
+
+# The variable is empty without the option, whatever the environment says. The
+# value of --NAME=S and --NAME=N is a number.
+option() { OPTIONS+=("$@") && printf -v "$2" ''; } # --NAME[=VALUE] VARIABLE MEANING
+
+# For what is no option.
+takes_words() { WORDS=$1 WORDS_MEAN=${2:-} && printf -v "$1" ''; } # VARIABLE [MEANING]
 
 # For a script in a second terminal: a lock, and a record, of its own.
 runs_in_parallel() { PARALLEL=yes RECORDS="${LOG%.log}.json"; }
@@ -50,49 +61,61 @@ runs_in_parallel() { PARALLEL=yes RECORDS="${LOG%.log}.json"; }
 # --- begin ------------------------------------------------------------------
 
 begin() { # ARGUMENT...
-  read_options "$@"
+  [[ ${PARSED} == yes ]] || read_options "$@"
+  if [[ ${MODE} == dry-run ]]; then show_commands && exit; fi
   check_host
   if [[ ${MODE} == verify ]]; then verify; fi
   enter_directory
   check_inputs
+  check_lab
   take_lock
   skip_if_done
   check_later_stages
   open_log
-  record 'stage start'
-  rm -rf .new ${MARKER:+"${MARKER}"}
+  [[ -z ${RECORD} ]] || record 'stage start'
+  [[ ${BY_STEP} == yes || -z ${MARKER} ]] || rm -f "${MARKER}"
+  rm -rf .new
   remove_old_container
 }
 
+# A script that has to look at its options calls this before it begins.
 read_options() { # ARGUMENT...
   local argument i
+  PARSED=yes
   for argument in "$@"; do
     case ${argument} in
       -h | --help) usage && exit ;;
       --explain) explain && exit ;;
-      --dry-run) show_commands && exit ;;
-      --step | --verify) MODE=${argument#--} && continue ;;
+      --dry-run) MODE=dry-run && continue ;;
+      --step | --verify) [[ ${MODE} == dry-run ]] || MODE=${argument#--} && continue ;;
       --force) FORCE=yes && continue ;;
     esac
     for ((i = 0; i < ${#OPTIONS[@]}; i += 3)); do
-      [[ ${argument%%=*} == "${OPTIONS[i]%%=*}" ]] || continue
+      [[ ${OPTIONS[i]} == "${argument}" ||
+        ${OPTIONS[i]} == "${argument%%=*}="* && ${argument} == *=* ]] || continue
+      [[ ${OPTIONS[i]} != *=[NS] || ${argument#*=} =~ ^[1-9][0-9]{0,5}$ ]] ||
+        die 2 "${argument@Q} needs a number" "${0##*/} --help lists the options"
       printf -v "${OPTIONS[i + 1]}" %s "${argument#*=}"
       continue 2
     done
     [[ ${argument} != -* && -n ${WORDS} ]] ||
       die 2 "unknown option ${argument@Q}" "${0##*/} --help lists the options"
-    printf -v "${WORDS}" %s "${!WORDS:-} ${argument}"
+    printf -v "${WORDS}" %s "${!WORDS:+${!WORDS} }${argument}"
   done
 }
 
 # What an earlier run finished is checked and left alone.
 skip_if_done() {
-  [[ -n ${MARKER} && -e ${MARKER} && ${FORCE} == no ]] || return 0
-  if "${SCRIPTS}/checks/${STAGE}.sh" > /dev/null; then
+  local checks
+  # shellcheck disable=SC2086 # a stage of several parts has several markers
+  [[ ${FORCE} == no ]] && all_there ${MARKERS:-${MARKER}} || return 0
+  if checks="$("${SCRIPTS}/checks/${STAGE}.sh")"; then
     close_record
     log "${STAGE} is done already; --verify shows the checks, --force runs it again"
     exit
   fi
+  [[ ${RERUN} == yes ]] ||
+    { echo "${checks}" && die 3 "${STAGE} is done, but a check fails" "${RERUN}"; }
   log "${STAGE} is marked as done, but a check fails: running it again"
 }
 
@@ -109,7 +132,7 @@ check_later_stages() {
   ((${#invalid[@]} > 0)) || return 0
   [[ ${FORCE} == yes ]] || die 1 "${STAGE} would invalidate the results named above" \
     "${0##*/} --force runs it and removes their markers; run those scripts after it"
-  rm -f "${invalid[@]}"
+  [[ ${BY_STEP} == yes ]] || rm -f "${invalid[@]}"
 }
 
 # --- step -------------------------------------------------------------------
@@ -136,60 +159,18 @@ step() { # NUMBER TITLE
 
 finish() {
   [[ -z ${SKIPPED} ]] || die 1 "skipped:${SKIPPED}; the stage is not done" "${0##*/} runs it whole"
-  log 'Checks'
-  "${SCRIPTS}/checks/${STAGE}.sh" 9>&- || die 3 'a check failed' 'each failed check says what to do'
-  mark
+  run_checks
+  [[ -e ${MARKER} ]] || mark
   log "${STAGE} is done${NEXT:+; next: ${NEXT}}"
 }
 
-mark() {
-  [[ -z ${MARKER} ]] || touch "${MARKER}"
-  record 'stage end' success
+run_checks() {
+  log 'Checks'
+  "${SCRIPTS}/checks/${STAGE}.sh" 9>&- || die 3 'a check failed' 'each failed check says what to do'
 }
 
 verify() {
-  if [[ -z ${MARKER} || -e ${MARKER} || -e ${LOG} ]]; then exec "${SCRIPTS}/checks/${STAGE}.sh"; fi
+  if [[ -z ${MARKER} || -e ${ASSET_DIR}/${MARKER} || -e ${LOG} ]]; then exec "${SCRIPTS}/checks/${STAGE}.sh"; fi
   printf 'TAP version 14\nnot ok 1 - done: not run yet; run %s first\n1..1\n' "${0##*/}"
   exit 4
-}
-
-# --- the script as text -----------------------------------------------------
-
-# The steps as a bash script of their own: nothing but the programs that run.
-show_commands() {
-  printf "cd -- %q\nset -Eeuo pipefail\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" "${ASSET_DIR}" "${SCRIPTS}"
-  awk '/^# Settings: every value/ { settings = 1 }
-    /^source / { settings = 0 }
-    /^finish/ { after = 0 }
-    settings && !/^(#|SCRIPTS=|ASSET_DIR=|STAGE=|MARKER=|$)/ { print }
-    after && /^if step / { sub(/^if step /, "{ # "); sub(/; then$/, "") }
-    after && /^fi( 9>&-)?$/ { $0 = "}" }
-    after && !/^(mark|# shellcheck.*)$/ { print }
-    /^begin / { after = 1 }' "$0"
-}
-
-step_text() { # NUMBER
-  awk -v first="if step $1 " '
-    index($0, first) == 1 { on = 1; next }
-    /^fi( 9>&-)?$/ { on = 0 }
-    on' "$0"
-}
-
-explain() {
-  awk 'NR == 1 || /^ *# shellcheck/ { next }
-    /^ *#/ { sub(/^ *# ?/, ""); print; open = 1; next }
-    open { print ""; open = 0 }' "$0"
-}
-
-usage() {
-  local i
-  printf 'Usage: %s [OPTION]%s\n\n' "${0##*/}" "${WORDS:+ ${WORDS}...}"
-  printf '  %-12s %s\n' '' 'check the inputs, do what is not done, check the result' \
-    --explain 'what the stage does and why' \
-    --dry-run 'print the commands as a bash script, change nothing' \
-    --step 'ask before each step' --verify 'run only the checks (TAP 14)' \
-    --force 'run again although it is done' --help 'this text'
-  for ((i = 0; i < ${#OPTIONS[@]}; i += 3)); do
-    printf '  %-12s %s\n' "${OPTIONS[i]}" "${OPTIONS[i + 2]}"
-  done
 }

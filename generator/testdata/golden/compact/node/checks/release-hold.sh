@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# release-hold: the checks of the stage
+#
+# release-hold.sh UNIT --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check released 'the hold is released' << 'COMMAND'
+units="$([[ ${UNIT:-all} == all ]] && echo bootkube approve-csr progress || echo "${UNIT}")"
+for unit in ${units}; do
+  [[ -e ${HOST_ROOT}/etc/bootlab/automatic/${unit} ]] || { echo "${unit} is held" && exit 1; }
+done
+COMMAND
+check running 'the service is running, or has done its work' << 'COMMAND'
+units="$([[ ${UNIT:-all} == all ]] && echo bootkube approve-csr progress || echo "${UNIT}")"
+for unit in ${units}; do
+  state="$(systemctl show --property=ActiveState,Result,SubState "${unit}.service" | sort | xargs)"
+  # A service that failed waits five seconds to start again, and calls that
+  # activating.
+  case ${state} in
+    *SubState=auto-restart) ;;
+    'ActiveState=active '* | 'ActiveState=activating '*) continue ;;
+    'ActiveState=inactive Result=success '*) [[ ! -e .bootkube.done ]] || continue ;;
+  esac
+  echo "${unit}.service: ${state}" && exit 1
+done
+COMMAND
+
+end_of_checks

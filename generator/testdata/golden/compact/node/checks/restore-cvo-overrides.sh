@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# restore-cvo-overrides: the checks of the stage
+#
+# restore-cvo-overrides.sh --verify runs this file. A check passes when its
+# command succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check overrides 'the overrides are the user'\''s own again' << 'COMMAND'
+# No overrides at all may be written as null, as an empty list, or not at all.
+overrides='.spec.overrides // [] | sort_by(.kind, .group, .namespace, .name)'
+live="$(timeout 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
+  get clusterversion version --output=json)"
+diff <(jq --sort-keys "${overrides}" original_cvo_overrides.patch || echo unreadable) \
+  <(jq --sort-keys "${overrides}" <<< "${live}")
+COMMAND
+check mcs-gone 'the bootstrap node serves no machine configuration any more' <<< \
+  '[[ ! -e "${HOST_ROOT}/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml" ]]'
+
+end_of_checks

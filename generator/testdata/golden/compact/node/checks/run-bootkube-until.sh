@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# run-bootkube-until: the checks of the stage
+#
+# run-bootkube-until.sh STAGE --verify runs this file. A check passes when its
+# command succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check reached 'the stage is done' << 'COMMAND'
+[[ -e ${UNTIL_MARKER:?name the stage: run-bootkube-until.sh STAGE --verify} ]] ||
+  { echo "${UNTIL_MARKER} is missing" && exit 1; }
+COMMAND
+check stopped 'bootkube.service does not run' << 'COMMAND'
+systemctl show --property=ActiveState bootkube.service | grep -E '=(inactive|failed)$' ||
+  { echo 'it is running' && exit 1; }
+COMMAND
+check hold 'the service is held again' <<< \
+  '[[ ! -e "${HOST_ROOT}/etc/bootlab/automatic/bootkube" ]]'
+
+end_of_checks

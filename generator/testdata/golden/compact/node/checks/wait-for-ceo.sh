@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# wait-for-ceo: the checks of the stage
+#
+# wait-for-ceo.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR=/opt/openshift
+HOST_ROOT=''
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check running-in-cluster 'etcd runs in the cluster' << 'COMMAND'
+timeout 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
+  get etcds.operator.openshift.io cluster --output=json |
+  jq --raw-output '.status.conditions[]? | select(.type == "EtcdRunningInCluster")
+    | [.type, .status, .reason, .message] | join(" ")' |
+  grep -e '' | tee /dev/stderr | grep '^EtcdRunningInCluster True' > /dev/null
+COMMAND
+
+end_of_checks

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# approve-worker-csrs: the checks of the stage
+#
+# approve-worker-csrs.sh --verify runs this file. A check passes when its
+# command succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+CLUSTER_DOMAIN='compact.bootlab.test'
+WORKERS=''
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check refused 'no request waits that must not be approved' << 'COMMAND'
+export MACHINES="${WORKERS}" CLUSTER_DOMAIN="${CLUSTER_DOMAIN}"
+bash "${SCRIPTS}/lib/csr.sh" |
+  awk -F '\t' '$2 == "refused" { print $1 ": " $9; bad = 1 } END { exit bad }'
+COMMAND
+
+end_of_checks

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# make-kubeconfigs: the checks of the stage
+#
+# make-kubeconfigs.sh --verify runs this file. A check passes when its command
+# succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+CLUSTER_DOMAIN='compact.bootlab.test'
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check private 'no one else can read the kubeconfigs' << 'COMMAND'
+stat --format='%04a %n' auth/kubeconfig auth/kubeconfig-loopback auth/kubeconfig-kubelet |
+  awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
+COMMAND
+check admin-server 'the administrator'\''s goes to api-int' << 'COMMAND'
+grep -E -e "\\bserver\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
+  auth/kubeconfig
+COMMAND
+check admin-embeds 'the administrator'\''s holds what tls/ holds' << 'COMMAND'
+data() { sed -n "s/.*$1-data: //p" auth/kubeconfig | base64 --decode; }
+data certificate-authority | cmp - tls/kube-apiserver-complete-server-ca-bundle.crt
+data client-certificate | cmp - tls/admin-kubeconfig-client.crt
+data client-key | cmp - tls/admin-kubeconfig-client.key
+COMMAND
+check loopback-server 'the loopback one stays on the node' << 'COMMAND'
+grep -E -e '\bserver"?: *"?https://localhost:6443"?(,|}| *$)' auth/kubeconfig-loopback
+COMMAND
+check loopback-embeds 'the loopback one holds what tls/ holds' << 'COMMAND'
+data() { sed -n "s/.*$1-data: //p" auth/kubeconfig-loopback | base64 --decode; }
+data certificate-authority | cmp - tls/kube-apiserver-localhost-ca-bundle.crt
+data client-certificate | cmp - tls/admin-kubeconfig-client.crt
+data client-key | cmp - tls/admin-kubeconfig-client.key
+COMMAND
+check kubelet-server 'the nodes'\'' goes to api-int' << 'COMMAND'
+grep -E -e "\\bserver\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
+  auth/kubeconfig-kubelet
+COMMAND
+check kubelet-embeds 'the nodes'\'' holds what tls/ holds' << 'COMMAND'
+data() { sed -n "s/.*$1-data: //p" auth/kubeconfig-kubelet | base64 --decode; }
+data certificate-authority | cmp - tls/kube-apiserver-complete-server-ca-bundle.crt
+data client-certificate | cmp - tls/kubelet-client.crt
+data client-key | cmp - tls/kubelet-client.key
+COMMAND
+check admin-context 'the administrator'\''s knows which of its users to be' << 'COMMAND'
+grep -E -e '\bcurrent-context"?: *"?admin"?(,|}| *$)' auth/kubeconfig
+COMMAND
+check loopback-context 'the loopback one knows which of its users to be' << 'COMMAND'
+grep -E -e '\bcurrent-context"?: *"?loopback"?(,|}| *$)' auth/kubeconfig-loopback
+COMMAND
+check kubelet-context 'the nodes'\'' knows which of its users to be' << 'COMMAND'
+grep -E -e '\bcurrent-context"?: *"?kubelet"?(,|}| *$)' auth/kubeconfig-kubelet
+COMMAND
+check client-still-valid 'what they show to the API has not run out' << 'COMMAND'
+certificates=(tls/admin-kubeconfig-client.crt tls/kubelet-client.crt)
+openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+openssl verify -attime $((EPOCHSECONDS + 86400)) \
+  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+COMMAND
+
+end_of_checks

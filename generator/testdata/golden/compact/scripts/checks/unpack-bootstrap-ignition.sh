@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# unpack-bootstrap-ignition: the checks of the stage
+#
+# unpack-bootstrap-ignition.sh --verify runs this file. A check passes when its
+# command succeeds. Each command can be typed in the asset directory.
+
+# shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
+set -euo pipefail
+set -a
+SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+ASSET_DIR="${SCRIPTS%/*}/work/assets"
+HOST_ROOT="${ASSET_DIR%/*}/host"
+CLUSTER_DOMAIN='compact.bootlab.test'
+SERVICE_NETWORK='172.30.0.0/16'
+# openssl x509 would read all CAs of the system at every start.
+SSL_CERT_FILE=/dev/null
+set +a
+# shellcheck source=lib/checks.sh
+source "${SCRIPTS}/lib/checks.sh"
+
+check laid-out 'every file that was unpacked is still there' << 'COMMAND'
+[[ -s unpack-bootstrap-ignition/sha256sums ]]
+cut -c 67- unpack-bootstrap-ignition/sha256sums | while IFS= read -r name; do
+  [[ -e ${name} ]] || { echo "${name} is missing" && exit 1; }
+done
+COMMAND
+check present 'the file was a bootstrap node'\''s' << 'COMMAND'
+for file in auth/kubeconfig auth/kubeconfig-kubelet auth/kubeconfig-loopback \
+  manifests/cluster-config.yaml manifests/cluster-dns-02-config.yml \
+  manifests/cluster-infrastructure-02-config.yml manifests/cluster-ingress-02-config.yml \
+  manifests/cluster-network-02-config.yml manifests/cluster-proxy-01-config.yaml \
+  manifests/cluster-scheduler-02-config.yml manifests/cvo-overrides.yaml \
+  manifests/openshift-config-secret-pull-secret.yaml openshift/99_feature-gate.yaml \
+  tls/root-ca.crt tls/service-account.key tls/service-account.pub; do
+  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
+done
+COMMAND
+check private 'no one else can read keys and Secrets' << 'COMMAND'
+stat --format='%04a %n' auth/kubeconfig* tls/*.key manifests/*-secret.yaml openshift/*-secret.yaml |
+  awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
+COMMAND
+check key-pairs 'every certificate belongs to its key' << 'COMMAND'
+for file in tls/kube*-signer.crt tls/aggregator-signer.crt tls/aggregator-ca.crt \
+  tls/kube*-server.crt tls/kube*-client.crt tls/machine-config-server.crt; do
+  public=$(openssl x509 -in "${file}" -noout -pubkey)
+  [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
+    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
+done
+COMMAND
+check server-chain 'clients of the API trust its certificates' << 'COMMAND'
+openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
+  tls/kube-apiserver-*-server.crt
+COMMAND
+check fresh 'the 24-hour certificates have not run out' << 'COMMAND'
+certificates=(tls/kubelet-signer.crt tls/aggregator-signer.crt tls/kube-apiserver-*-server.crt)
+openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+openssl verify -attime $((EPOCHSECONDS + 3600)) \
+  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+COMMAND
+check domain 'the cluster is the lab'\''s' << 'COMMAND'
+grep -E -e "\\bbaseDomain\"?: *\"?${CLUSTER_DOMAIN}\"?(,|}| *$)" \
+  manifests/cluster-dns-02-config.yml
+COMMAND
+check service-network 'its services get the lab'\''s network' <<< \
+  'grep -E -e "- *\"?${SERVICE_NETWORK}\"?(,|}| *$)" manifests/cluster-network-02-config.yml'
+check platform 'its platform is none, as the lab'\''s' << 'COMMAND'
+sed -n '/^  platformStatus:/,$p' manifests/cluster-infrastructure-02-config.yml |
+  grep -x ' *type: None'
+COMMAND
+
+end_of_checks

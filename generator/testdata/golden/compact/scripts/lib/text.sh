@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# text.sh: the script as text, for --dry-run, --step, --explain and --help
+#
+# Sourced by stage.sh.
+
+# The steps as a bash script of their own: nothing but the programs that run.
+show_commands() {
+  local i
+  printf "cd -- %q\nset -Eeuo pipefail\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" "${ASSET_DIR}" "${SCRIPTS}"
+  for i in ${WORDS}; do printf '%s=%q\n' "${i}" "${!i}"; done
+  for ((i = 1; i < ${#OPTIONS[@]}; i += 3)); do
+    printf '%s=%q\n' "${OPTIONS[i]}" "${!OPTIONS[i]}"
+  done
+  awk '/^# Settings: every value/ { settings = 1 }
+    /^source / { settings = 0 }
+    /^finish/ { after = 0 }
+    settings && !/^(#|SCRIPTS=|ASSET_DIR=|STAGE=|MARKER=|$)/ { print }
+    after && /^(if|  &&) step / { sub(/^(if|  &&) step /, "{ # "); sub(/; then$/, "") }
+    after && /^fi( 9>&-)?$/ { $0 = "}" }
+    after && /^undo / { $0 = "trap " substr($0, 6) " EXIT" }
+    after && / \|\| finish_part / { sub(/finish_part .*/, "exit 0") }
+    after && !/^(mark|if part .*|end_part|service_.*|# shellcheck.*)$/ { print }
+    /^begin / { after = 1 }' "$0"
+}
+
+step_text() { # NUMBER
+  awk -v first=" step $1 '" '
+    /^(if|  &&) / && index($0, first) { on = 1; next }
+    /^fi( 9>&-)?$/ { on = 0 }
+    on' "$0"
+}
+
+explain() {
+  awk 'NR == 1 || /^ *# shellcheck/ { next }
+    /^ *#/ { sub(/^ *# ?/, ""); print; open = 1; next }
+    open { print ""; open = 0 }' "$0"
+}
+
+usage() {
+  local i
+  printf 'Usage: %s [OPTION]%s\n\n' "${0##*/}" "${WORDS:+ ${WORDS}...}"
+  printf '  %-12s %s\n' '' 'check the inputs, do what is not done, check the result' \
+    --explain 'what the stage does and why' \
+    --dry-run 'print the commands as a bash script, change nothing' \
+    --step 'ask before each step' --verify 'run only the checks (TAP 14)' \
+    --force 'run again although it is done' --help 'this text'
+  for ((i = 0; i < ${#OPTIONS[@]}; i += 3)); do
+    printf '  %-12s %s\n' "${OPTIONS[i]}" "${OPTIONS[i + 2]}"
+  done
+  printf '%s' "${WORDS_MEAN}"
+}
