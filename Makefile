@@ -55,7 +55,7 @@ golden: ## accept what is generated now as right: read the difference with git d
 	go test ./generator ./vms -update
 
 reading: ## print how many lines a person reads to understand each script
-	@go test ./generator -run='^TestReadingTable$$' -reading -count=1 | grep -v '^\(ok\|PASS\)'
+	@go test ./generator -run='^TestReadingTable$$' -reading -count=1 -v | grep -v '^\(ok\|PASS\|===\|---\)'
 
 
 # The guests are a part of their own: in emulation two of them need both
