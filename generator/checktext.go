@@ -67,7 +67,7 @@ func grepText(pattern, file string) string {
 	if plainWord.MatchString(file) {
 		return breakWords("", []string{"grep -E -e " + pattern, shpath(file)})
 	}
-	return eachFile([]string{file}, "grep -q -E -e "+pattern+" %s")
+	return "grep -l -E -e " + pattern + " " + shpath(file) + " |\n  diff - <(ls " + shpath(file) + ")"
 }
 
 // eachFile runs a command for one file, or in a loop for several; %s in it is the
