@@ -166,6 +166,15 @@ type checkCommand struct {
 	Unless string // shell test under which the check does not count; empty is never
 }
 
+// Head is the call of check, without its command.
+func (c checkCommand) Head() (string, error) {
+	title, err := shquote(c.Title)
+	if head := "check " + c.ID + " " + title; len(head)+len(" << 'COMMAND'") <= codeWidth {
+		return head, err
+	}
+	return "check " + c.ID + " \\\n  " + title, err
+}
+
 // Input is the command as check reads it: on one line where it fits.
 func (c checkCommand) Input() string {
 	if !strings.ContainsAny(c.Text, "'\n") && len(c.Text) < codeWidth-4 {
