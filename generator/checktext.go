@@ -45,7 +45,7 @@ func checkText(c *labs.Check) (string, error) {
 	case *labs.FreshCheck:
 		return freshText(d), nil
 	case *labs.BundleCheck:
-		return "cat " + words(d.Paths) + " | sort |\n  diff - <(sort " + shpath(d.Path) + ")", nil
+		return "grep -q -e '-BEGIN CERTIFICATE-' " + shpath(d.Path) + "\ncat " + words(d.Paths) + " | sort |\n  diff - <(sort " + shpath(d.Path) + ")", nil
 	}
 	return "", fmt.Errorf("no command for a %s declaration", name)
 }

@@ -47,6 +47,20 @@ var (
 	builtinOnes       = []string{"SECONDS", "EPOCHSECONDS", "EUID"}
 )
 
+// shellTemplates are the templates of scripts and of what they source.
+func shellTemplates(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"scripts/*.sh.tmpl", "scripts/lib/*.sh.tmpl"} {
+		found, err := fs.Glob(templates.FS, pattern)
+		if err != nil || len(found) < 10 {
+			t.Fatalf("%v of %s: %v", found, pattern, err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
 // shellText is a template's shell without what another language reads.
 func shellText(t *testing.T, name string) string {
 	t.Helper()
@@ -59,13 +73,10 @@ func shellText(t *testing.T, name string) string {
 
 func TestNothingButNumbersIsCalculatedWith(t *testing.T) {
 	t.Parallel()
-	files, err := fs.Glob(templates.FS, "scripts/*.tmpl")
-	if err != nil || len(files) == 0 {
-		t.Fatal(err)
-	}
+	files := shellTemplates(t)
 	libraries := ""
 	for _, file := range files {
-		if strings.HasSuffix(file, "-lib.sh.tmpl") || strings.HasPrefix(filepath.Base(file), "_") {
+		if strings.HasPrefix(file, "scripts/lib/") || strings.HasPrefix(filepath.Base(file), "_") {
 			libraries += shellText(t, file) + "\n"
 		}
 	}
@@ -170,11 +181,7 @@ func TestNoFailureIsTakenForANo(t *testing.T) {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}
-	files, err := fs.Glob(templates.FS, "scripts/*.tmpl")
-	if err != nil || len(files) == 0 {
-		t.Fatal(err)
-	}
-	for _, file := range files {
+	for _, file := range shellTemplates(t) {
 		if m := askedInVain.FindString(shellText(t, file)); m != "" {
 			t.Errorf("%s: a failure passes for a no: %s", filepath.Base(file), m)
 		}
