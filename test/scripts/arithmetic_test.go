@@ -24,6 +24,7 @@ var numbers = map[string]string{
 	"TIMEOUT":                "an option with =S: begin refuses what is no number",
 	"make-ignition.sh end":   "what date prints, or 0",
 	"make-pki.sh dates":      "what date prints",
+	"follow.sh MINUTES":      "from checks/STAGE.json, which the stage data are written to as numbers",
 	"make-pki.sh days":       "a table of constants",
 }
 
@@ -154,7 +155,7 @@ func notANumber(name, text string, asked map[string]bool) []string {
 	asked[name] = true
 	var faults []string
 	assigned := regexp.MustCompile(`(?m)(?:^|[\s;(!])`+name+`(?:\[[^]\n]*\])?(?:\+?=)("\$\([^\n]*|"[^"\n]*"|'[^'\n]*'|\$\(\([^\n]*?\)\)|\$\([^\n]*|[^\s;)]*)`).FindAllStringSubmatch(text, -1)
-	if len(assigned) == 0 && !strings.Contains(text, "(("+name+" = 0;") {
+	if len(assigned) == 0 && !regexp.MustCompile(`\(\(`+name+` = [0-9]+;`).MatchString(text) {
 		faults = append(faults, "it gets no value here")
 	}
 	for _, m := range assigned {

@@ -288,7 +288,7 @@ func TestAWorkDirectoryOfSomebodyElseIsRefused(t *testing.T) {
 	}
 	before := l.Snapshot(t)
 	for _, s := range chainStages(t, release, labs.Local) {
-		l.Run(t, s.ScriptName(), "--force").Want(t, 4, work+" cannot be closed to others")
+		l.Run(t, s.ScriptName(), "--force").Want(t, 4, "cannot make "+work+" private")
 	}
 	before.Same(t, l.Snapshot(t))
 }
