@@ -46,7 +46,8 @@ func checkText(c *labs.Check) (string, error) {
 	case *labs.FreshCheck:
 		return freshText(d), nil
 	case *labs.BundleCheck:
-		return breakWords("", append([]string{"cat"}, shpaths(d.Paths)...)) + " |\n  sort | diff - <(sort " + shpath(d.Path) + ")", nil
+		return "grep -q -e '-BEGIN CERTIFICATE-' " + shpath(d.Path) + "\n" +
+			breakWords("", append([]string{"cat"}, shpaths(d.Paths)...)) + " |\n  sort | diff - <(sort " + shpath(d.Path) + ")", nil
 	}
 	return "", fmt.Errorf("no command for a %s declaration", name)
 }

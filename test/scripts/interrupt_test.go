@@ -1,6 +1,8 @@
 package scripts
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,10 +12,11 @@ import (
 
 	"bootlab/labs"
 	"bootlab/test/podman"
+	"bootlab/test/sample"
 )
 
 // killAt kills a script and all that it started before its step number k, from
-// 0, and gives the command that it showed; false when it ends before.
+// 0, and gives the step that it announced; false when it ends before.
 func killAt(t *testing.T, l *Lab, k int, script string, args ...string) (command string, killed bool) {
 	t.Helper()
 	s := l.Start(t, script, append([]string{"--step"}, args...)...)
@@ -83,19 +86,10 @@ func finishes(t *testing.T, l *Lab, s *labs.Stage, command string) {
 // dozens of files; bootkube's stages start over.
 func keepsWhatIsThere(s *labs.Stage) bool { return s.Kind == "prepare" && len(s.Outputs) > 20 }
 
-// moments are the numbers of the commands that a script is killed before: each,
-// or, of those that unpack a file each, a few.
-func moments(s *labs.Stage) (next func(k int) int) {
-	if needsIgnition(s) {
-		return func(k int) int { return k + 1 + k/7*4 }
-	}
-	return func(k int) int { return k + 1 }
-}
-
-// TestAScriptKilledBeforeOneOfItsCommandsCompletesLater is for scripts that
-// start over: they are killed before each of their commands, and in the end
+// TestAScriptKilledBeforeOneOfItsStepsCompletesLater is for scripts that
+// start over: they are killed before each of their steps, and in the end
 // everything is as an undisturbed run left it.
-func TestAScriptKilledBeforeOneOfItsCommandsCompletesLater(t *testing.T) {
+func TestAScriptKilledBeforeOneOfItsStepsCompletesLater(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		if keepsWhatIsThere(s) {
@@ -105,12 +99,12 @@ func TestAScriptKilledBeforeOneOfItsCommandsCompletesLater(t *testing.T) {
 		script, args := alone(t, s)
 		l.Must(t, script, args...) // images are here from now on
 		undisturbed := l.Kinds(t)
-		for k := 0; ; k = moments(s)(k) {
+		for k := 0; ; k++ {
 			l.Undo(t, s)
 			command, killed := killAt(t, l, k, script, args...)
 			if !killed {
 				if k == 0 {
-					t.Error("it shows no command")
+					t.Error("it shows no step")
 				}
 				allGood(t, l, s)
 				return
@@ -125,12 +119,67 @@ func TestAScriptKilledBeforeOneOfItsCommandsCompletesLater(t *testing.T) {
 	})
 }
 
+// changing are the programs that a stage changes files with.
+var changing = []string{"cp", "mkdir", "mv", "rm", "rmdir", "touch"}
+
+// killAtCall kills a script and all that it started before its call number k of
+// the programs that change files, from 1; 0 kills nothing. It gives the calls.
+func killAtCall(t *testing.T, l *Lab, k int, script string, args ...string) (calls []string) {
+	t.Helper()
+	file := filepath.Join(l.Env.Dir, "tmp", "changes")
+	for _, program := range changing {
+		l.Wrap(t, program, fmt.Sprintf(`echo "%[1]s $*" >> %[2]s
+[ "$(wc -l < %[2]s)" != %[3]d ] || kill -KILL 0
+exec "$REAL" "$@"`, program, file, k))
+	}
+	status := l.Start(t, script, args...).Wait(t).Status
+	var errs []error
+	for _, program := range changing {
+		errs = append(errs, os.Remove(filepath.Join(l.Env.Bin, program)))
+	}
+	data, err := os.ReadFile(file)
+	if err := errors.Join(append(errs, err, os.Remove(file))...); err != nil {
+		t.Fatal(err)
+	}
+	if (status == 0) != (k == 0) {
+		t.Fatalf("status %d at call %d", status, k)
+	}
+	l.unlocked(t)
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
+}
+
+// TestAScriptKilledInOneOfItsStepsCompletesLater kills at the copies, renames and
+// records of a script.
+func TestAScriptKilledInOneOfItsStepsCompletesLater(t *testing.T) {
+	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Apart(t)
+		l.Undo(t, s)
+		script, args := alone(t, s)
+		all := killAtCall(t, l, 0, script, args...)
+		undisturbed := l.Kinds(t)
+		var moments []int
+		for k := range all {
+			moments = append(moments, k+1)
+		}
+		for _, k := range sample.Of(t, 3, moments) {
+			l.Undo(t, s)
+			calls := killAtCall(t, l, k, script, args...)
+			finishes(t, l, s, calls[len(calls)-1])
+			undisturbed.Same(t, l.Kinds(t))
+			allGood(t, l, s)
+			if t.Failed() {
+				t.Fatalf("killed before %s", calls[len(calls)-1])
+			}
+		}
+	})
+}
+
 // TestAScriptKilledAgainAndAgainCompletesInTheEnd is for scripts that keep what
-// is there: every run gets a few commands further.
+// is there: every run gets a step further.
 func TestAScriptKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
 		if !keepsWhatIsThere(s) {
-			t.Skip("it is killed before each of its commands")
+			t.Skip("it is killed before each of its steps")
 		}
 		l := good.Apart(t)
 		l.Undo(t, s)
@@ -138,20 +187,20 @@ func TestAScriptKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
 		l.Must(t, script, args...)
 		undisturbed := l.Kinds(t)
 		l.Undo(t, s)
-		for k := 1; k < 400; k += 1 + k/3 {
+		for k := 1; k < 400; k++ {
 			command, killed := killAt(t, l, k, script, args...)
 			if !killed {
 				break
 			}
 			notDone(t, l, s, command)
 		}
-		finishes(t, l, s, "some of its commands")
+		finishes(t, l, s, "some of its steps")
 		undisturbed.Same(t, l.Kinds(t))
 	})
 }
 
 // TestTheChainKilledAgainAndAgainCompletesInTheEnd: every run gets a few
-// commands further, through all renders.
+// steps further, through all renders.
 func TestTheChainKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
 	t.Parallel()
 	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
@@ -214,12 +263,12 @@ func noHalfFiles(t *testing.T, l *Lab) {
 	}
 }
 
-func TestCtrlCBetweenCommandsIsRecordedAndFixed(t *testing.T) {
+func TestCtrlCBetweenStepsIsRecordedAndFixed(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		session := l.Start(t, s.ScriptName(), "--force", "--step")
 		if _, more := session.Step(t); !more {
-			t.Fatal("it shows no command")
+			t.Fatal("it shows no step")
 		}
 		session.Interrupt()
 		session.Wait(t).Want(t, 1)
@@ -236,7 +285,7 @@ func TestASecondScriptIsExcludedWhileOneIsAtWork(t *testing.T) {
 	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	first := l.Start(t, "render-etcd.sh", "--force", "--step")
 	if _, more := first.Step(t); !more {
-		t.Fatal("it shows no command")
+		t.Fatal("it shows no step")
 	}
 	for _, s := range Stages(t, release, labs.Local) {
 		l.Run(t, s.ScriptName(), "--force").Want(t, 1, "another stage script is running")

@@ -100,7 +100,7 @@ func distinct(t *testing.T, dirs []string) []string {
 			}
 			if key := withoutValues(data); !seen[key] {
 				seen[key] = true
-				if !strings.HasSuffix(file, "-lib.sh") && filepath.Base(filepath.Dir(file)) != "lib" {
+				if filepath.Base(filepath.Dir(file)) != "lib" {
 					work = append(work, file)
 				}
 			}

@@ -2,7 +2,6 @@ package scripts
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,27 +38,6 @@ func eachScript(t *testing.T, test func(*testing.T, *Lab, *labs.Stage)) {
 		t.Parallel()
 		test(t, Unpacked(t), unpackStage(t))
 	})
-}
-
-// isMoved says whether a stage's script is read from top to bottom, and no set of
-// functions for stage-lib.sh.
-func isMoved(t *testing.T, l *Lab, s *labs.Stage) bool {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(l.Scripts(), s.ScriptName()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Contains(string(text), "\nbegin \"$@\"\n")
-}
-
-// says is a text of a script that is read from top to bottom, or the one that
-// stage-lib.sh says in its place.
-func says(t *testing.T, l *Lab, s *labs.Stage, moved, other string) string {
-	t.Helper()
-	if isMoved(t, l, s) {
-		return moved
-	}
-	return other
 }
 
 // stage finds a stage of a local run.

@@ -61,7 +61,7 @@ func TestImagesAreHadFromAMirror(t *testing.T) {
 func TestWithoutItsMirrorAnImageIsNotFound(t *testing.T) {
 	t.Parallel()
 	l := labFrom(t, podman.Ordinary(t), registry.StartTLS(t, nowhere), caKey)
-	l.Run(t, "release-info.sh").Want(t, 1, "could not pull", nowhere, "connection refused")
+	l.Run(t, "release-info.sh").Want(t, 1, pullFailed, nowhere, "connection refused")
 }
 
 // TestOnesOwnRegistriesConfStays: what podman is set to on this machine counts
@@ -86,7 +86,7 @@ func TestARegistryOfAnotherCAIsTrustedOnlyWithIt(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
 		reg := registry.StartTLS(t, "")
 		l := labFrom(t, account, reg, "")
-		l.Run(t, "release-info.sh").Want(t, 1, "could not pull", "certificate signed by unknown authority", "name the file as additionalTrustBundle")
+		l.Run(t, "release-info.sh").Want(t, 1, pullFailed, "certificate signed by unknown authority", "name the file as additionalTrustBundle")
 		l = labFrom(t, account, reg, caKey)
 		l.Must(t, "release-info.sh")
 		allGood(t, l, stage(t, "release-info"))
@@ -162,7 +162,7 @@ func TestAProxyThatDoesNotAnswerIsTold(t *testing.T) {
 	reg := registry.StartTLS(t, "registry.bootlab.test")
 	l := labFrom(t, podman.Ordinary(t), reg, caKey+"proxy:\n  httpsProxy: http://user:hunter2@"+nowhere+"\n")
 	r := l.Run(t, "release-info.sh")
-	r.Want(t, 1, "could not pull", "The proxy does not answer")
+	r.Want(t, 1, pullFailed, "The proxy does not answer")
 	if strings.Contains(r.All, "hunter2") {
 		t.Errorf("the proxy's password is told:\n%s", r.All)
 	}

@@ -91,7 +91,7 @@ func TestEtcdIsNotRenderedAgainOnceTheAPIRan(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := l.Snapshot(t)
-	l.Run(t, "render-etcd.sh", "--force").Want(t, 1, "cannot be repeated")
+	l.Run(t, "render-etcd.sh", "--force").Want(t, 1, "cannot run again")
 	after := l.Snapshot(t)
 	for path := range before {
 		if !strings.Contains(path, "/var/log/") && before[path] != after[path] {

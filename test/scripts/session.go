@@ -66,17 +66,16 @@ func (s *Session) scan(from io.Reader) {
 	}
 }
 
-// shown is how a script announces what it does next: a step by its title, which
-// --dry-run prints as well; in scripts of stage-lib.sh a command.
-var shown = regexp.MustCompile(`^(?:  \$ (.+)|==> [0-9]+\. (.+)|\{ # [0-9]+ '(.+)')$`)
+// shown is how a script announces its next step, and how --dry-run prints it.
+var shown = regexp.MustCompile(`^(?:==> [0-9]+\. (.+)|\{ # [0-9]+ '(.+)')$`)
 
-// announced is the step or command that a line announces.
+// announced is the step that a line announces.
 func announced(line string) (what string, ok bool) {
 	m := shown.FindStringSubmatch(line)
 	if m == nil {
 		return "", false
 	}
-	return m[1] + m[2] + strings.ReplaceAll(m[3], `'\''`, "'"), true
+	return m[1] + strings.ReplaceAll(m[2], `'\''`, "'"), true
 }
 
 // Step waits for the next command that a script with --step shows; false when

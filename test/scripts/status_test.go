@@ -27,7 +27,7 @@ func TestAMissingCommandIsNamedWithItsPackage(t *testing.T) {
 		before := l.Snapshot(t)
 		for _, need := range append(s.Needs, "flock") {
 			r := l.RunWith(t, []string{l.PathWithout(t, need)}, s.ScriptName(), "--force")
-			r.Want(t, 4, need+" is missing", says(t, l, s, "install the package", "apt-get install"))
+			r.Want(t, 4, need+" is missing", "install the package")
 		}
 		before.Same(t, l.Snapshot(t))
 	})
@@ -59,7 +59,7 @@ func TestADirectoryThatCannotBeWrittenIsOneClearError(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := l.Run(t, s.ScriptName(), "--force")
-		r.Want(t, 4, says(t, l, s, "cannot write to", "cannot be written to"))
+		r.Want(t, 4, "cannot write to")
 		if n := strings.Count(r.All, "error:"); n != 1 {
 			t.Errorf("%d errors:\n%s", n, r.All)
 		}
@@ -77,7 +77,7 @@ func TestAReadOnlyMountIsOneClearErrorForRoot(t *testing.T) {
 		cmd := l.Env.Command("unshare", "--mount", "bash", "-c",
 			`mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" --force`,
 			"bash", l.Assets(), filepath.Join(l.Scripts(), s.ScriptName()))
-		finish(t, cmd).Want(t, 4, says(t, l, s, "cannot write to", "cannot be written to"))
+		finish(t, cmd).Want(t, 4, "cannot write to")
 	}
 }
 

@@ -15,7 +15,7 @@ type Point struct {
 	Number                int
 	ID, Title             string
 	Expected, Found, Hint string
-	Command               string // what a person can type; empty in scripts of stage-lib.sh
+	Command               string // what a person can type
 }
 
 var (

@@ -115,7 +115,8 @@ first_to_end() {
       # Without the CAs of the system, which openssl x509 would read each time.
       end="$(base64 --decode <<< "${source#*,}" |
         SSL_CERT_FILE=/dev/null openssl x509 -noout -enddate)"
-      echo "$(date --date="${end#*=}" +%s) ${file##*/}"
+      end="$(date --date="${end#*=}" +%s)"
+      echo "${end:-0} ${file##*/}"
     done | sort --numeric-sort | sed -n 1p
 }
 

@@ -154,10 +154,12 @@ openssl verify -attime $((EPOCHSECONDS + 3600)) \
   -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
 COMMAND
 check server-bundle 'the bundle for clients of the API is complete' << 'COMMAND'
+grep -q -e '-BEGIN CERTIFICATE-' tls/kube-apiserver-complete-server-ca-bundle.crt
 cat tls/kube-apiserver-localhost-signer.crt tls/kube-apiserver-service-network-signer.crt tls/kube-apiserver-lb-signer.crt | sort |
   diff - <(sort tls/kube-apiserver-complete-server-ca-bundle.crt)
 COMMAND
 check client-bundle 'the bundle of those who may log in is complete' << 'COMMAND'
+grep -q -e '-BEGIN CERTIFICATE-' tls/kube-apiserver-complete-client-ca-bundle.crt
 cat tls/admin-kubeconfig-signer.crt tls/kubelet-signer.crt tls/kube-control-plane-signer.crt tls/kube-apiserver-to-kubelet-signer.crt tls/kubelet-bootstrap-kubeconfig-signer.crt | sort |
   diff - <(sort tls/kube-apiserver-complete-client-ca-bundle.crt)
 COMMAND

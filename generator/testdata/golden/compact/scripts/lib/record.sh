@@ -4,7 +4,7 @@
 #
 # Sourced by stage.sh.
 RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
-PHASE='' LINE='' FAILED='' LOGGER='' LOG_START=0 UNDO=''
+PHASE='' LINE='' COMMAND='' LOGGER='' LOG_START=0 UNDO=''
 
 # Everything that is printed from here on also goes to the log.
 open_log() {
@@ -31,7 +31,7 @@ catch_signals() {
 # The line of the stage script, also when a function of a library failed.
 note_line() {
   local i
-  FAILED=${BASH_COMMAND%%$'\n'*}
+  COMMAND=${BASH_COMMAND%%$'\n'*}
   for ((i = 1; i < ${#BASH_SOURCE[@]}; i++)); do
     [[ ${BASH_SOURCE[i]} != "$0" ]] || LINE="${BASH_LINENO[i - 1]} ${FUNCNAME[i]} ${0##*/}"
   done
@@ -63,7 +63,7 @@ ended() {
   if ((status != 0)); then
     [[ ${status} == [134] ]] || status=1
     [[ -n ${ERROR} ]] ||
-      printf 'error: %s failed%s\n' "${TITLE}" "${LINE:+ at line ${LINE%% *}: ${FAILED}}"
+      printf 'error: %s failed%s\n' "${TITLE}" "${LINE:+ at line ${LINE%% *}: ${COMMAND}}"
     # In a subshell: what follows is printed although the disk may be full.
     [[ ${PHASE} != *' start' ]] ||
       (record "${PHASE% start} end" failure "${LINE}" "${ERROR:-${TITLE} failed}")

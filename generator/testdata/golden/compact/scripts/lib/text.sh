@@ -5,9 +5,9 @@
 
 # The steps as a bash script of their own: nothing but the programs that run.
 show_commands() {
-  local i
+  local i word
   printf "cd -- %q\nset -Eeuo pipefail\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" "${ASSET_DIR}" "${SCRIPTS}"
-  for i in ${WORDS}; do printf '%s=%q\n' "${i}" "${!i}"; done
+  for word in ${WORDS}; do printf '%s=%q\n' "${word}" "${!word}"; done
   for ((i = 1; i < ${#OPTIONS[@]}; i += 3)); do
     printf '%s=%q\n' "${OPTIONS[i]}" "${!OPTIONS[i]}"
   done
