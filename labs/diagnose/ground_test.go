@@ -32,7 +32,7 @@ func failedByHand(record, script string, lines ...string) change {
 		}, ",\n") + "]\n\n==> release-image.json\n" + e["release-image-record"]
 		e["stage-logs"] = "==> make-pki.log\n==> make-pki.sh begins, 2026-01-02T05:40:00Z\n==> make-pki is done\n\n" +
 			"==> " + script + ".log\n==> " + script + ".sh begins, 2026-01-02T05:50:01Z\nError: something of yesterday: no space left on device, exec format error, toomanyrequests, manifest unknown\n" +
-			"==> " + script + ".sh begins, 2026-01-02T05:50:03Z\n  $ podman run --name unauthorized\n" + strings.Join(lines, "\n") + "\n"
+			"+==> " + script + ".sh starts, 2026-01-02T05:50:03Z\n  $ podman run --name unauthorized\n" + strings.Join(lines, "\n") + "\n"
 	}
 }
 
@@ -245,9 +245,20 @@ func TestARecordThatIsAloneIsRead(t *testing.T) {
 // message of a component.
 func TestAScriptsOwnWordsProveNothing(t *testing.T) {
 	r := recorded{changes: young(failedByHand("etcd-bootstrap", "render-etcd",
-		"  $ podman run x exec format error", "==> exec format error", "not ok 3 - permission denied", "  hint: |-", "    permission denied", "  ..."))}.walk(t, "host", "node", "image", "render")
+		"  $ podman run x exec format error", "==> exec format error", "not ok 3 - permission denied", "  ---", "  id: exec",
+		"  command: |-", "    grep 'exec format error' file", "  expected: |-", "    no permission denied", "  found: |2-", "    nothing", "  hint: |-", "    permission denied", "  ..."))}.walk(t, "host", "node", "image", "render")
 	if r.Verdict != Unknown {
 		t.Errorf("%s, %+v", r.Verdict, r.Cause)
+	}
+}
+
+// The line that a run begins with had other words in earlier versions of the scripts.
+func TestOnlyTheLastRunIsRead(t *testing.T) {
+	for name, first := range map[string]string{"earlier": "==> render-etcd.sh begins, ", "now": "+==> render-etcd.sh starts, ", "with arguments": "==> render-etcd.sh --force begins, "} {
+		log := first + "2026-01-02T05:50:01Z\nexec format error\n" + first + "2026-01-02T05:50:03Z\nof the last run\n"
+		if got := strings.Join(lastRun([]byte(log)), "\n"); got != "of the last run" {
+			t.Errorf("%s: %q is read", name, got)
+		}
 	}
 }
 
