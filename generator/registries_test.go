@@ -137,7 +137,7 @@ insecure = false'
 	if text := string(files["scripts/lib/registries.sh"].Data); !strings.Contains(text, want) {
 		t.Error(text)
 	}
-	if text := string(files["scripts/make-manifests.sh"].Data); !strings.Contains(text, "\nIMAGE_SOURCES='r.test/a m.test:5000/a n.test\nr.test/a n.test o.test'\n") {
+	if text := string(files["scripts/make-manifests.sh"].Data); !strings.Contains(text, "\nIMAGE_SOURCES=$'r.test/a m.test:5000/a n.test\\n'\nIMAGE_SOURCES+='r.test/a n.test o.test'\n") {
 		t.Error("make-manifests.sh has other sources than lab.yaml")
 	}
 }

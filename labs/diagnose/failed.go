@@ -284,7 +284,7 @@ func startsAfter(entries []record.Entry, stage string) (starts int, byService bo
 // what release-image-download.sh prints.
 // Source: openshift/installer data/data/bootstrap, 4.14 to main; systemd NEWS.
 var (
-	runBegins     = regexp.MustCompile(`^==> [a-z-]+\.sh.* begins, [0-9TZ:-]+$`)
+	runBegins     = regexp.MustCompile(`^\+?==> [a-z-]+\.sh.* (starts|begins), [0-9TZ:-]+$`)
 	serviceStarts = regexp.MustCompile(`systemd\[1\]: Starting `)
 	serviceBegins = regexp.MustCompile(`systemd\[1\]: Started `)
 	pullBegins    = regexp.MustCompile(`\]: (Pulling |Pull failed\. Retrying )`)
@@ -292,7 +292,8 @@ var (
 
 // lastRun is what a stage script printed since it was last begun, without its own
 // words: commands, progress, and what checks expect and advise name failures
-// before there are any. It is their_words of templates/scripts/stage-lib.sh.tmpl.
+// before there are any. likely_causes of templates/scripts/lib/record.sh.tmpl does
+// the same.
 func lastRun(text []byte) []string {
 	lines := textLines(string(text))
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -305,7 +306,7 @@ func lastRun(text []byte) []string {
 	own := false
 	for _, line := range lines {
 		switch line {
-		case "  expected: |-", "  hint: |-":
+		case "  command: |-", "  expected: |-", "  hint: |-":
 			own = true
 		case "  found: |2-", "  ...":
 			own = false
@@ -317,7 +318,7 @@ func lastRun(text []byte) []string {
 	return out
 }
 
-var ownWords = regexp.MustCompile(`^(==> |  \$ |    \| |(not )?ok [0-9]+ - |  hint: )`)
+var ownWords = regexp.MustCompile(`^(\+?==> |  \$ |    \| |(not )?ok [0-9]+ - |  hint: )`)
 
 // lastTry is what a service's journal has of the failed try: the one before so
 // many starts. Of the pull that begins again at once it is the last two tries,

@@ -32,7 +32,7 @@ func failedByHand(record, script string, lines ...string) change {
 		}, ",\n") + "]\n\n==> release-image.json\n" + e["release-image-record"]
 		e["stage-logs"] = "==> make-pki.log\n==> make-pki.sh begins, 2026-01-02T05:40:00Z\n==> make-pki is done\n\n" +
 			"==> " + script + ".log\n==> " + script + ".sh begins, 2026-01-02T05:50:01Z\nError: something of yesterday: no space left on device, exec format error, toomanyrequests, manifest unknown\n" +
-			"==> " + script + ".sh begins, 2026-01-02T05:50:03Z\n  $ podman run --name unauthorized\n" + strings.Join(lines, "\n") + "\n"
+			"+==> " + script + ".sh starts, 2026-01-02T05:50:03Z\n  $ podman run --name unauthorized\n" + strings.Join(lines, "\n") + "\n"
 	}
 }
 
@@ -148,6 +148,8 @@ func init() {
 		"name-taken": byHand("etcd-bootstrap", "render-etcd",
 			`Error: creating container storage: the container name "etcd-render" is already in use by 1f2e3d4c5b6a. You have to remove that container to be able to reuse that name: that name is already in use`),
 		"no-entrypoint":    byHand("api-bootstrap", "render-api", `Error: runc: runc create failed: unable to start container process: exec: "/usr/bin/render": stat /usr/bin/render: no such file or directory: OCI runtime attempted to invoke a command that was not found`),
+		"undecodable":      byHand("kube-controller-manager-bootstrap", "render-kcm", `F0102 05:50:04.123456       1 render.go:61] unable to decode "/assets/manifests/notes.yaml": Object 'Kind' is missing in '{"hello":"you"}'`),
+		"contradiction":    byHand("config-bootstrap", "render-config", `F0102 05:50:04.123456       1 render.go:61] the following manifests are not consistent so results would be unpredictable depending on apply order: "/assets/manifests/cluster-network-02-config.yml" and "/assets/manifests/zz.yaml" both set Network.config.openshift.io/cluster in ns/, but have different values`),
 		"permission":       byHand("etcd-bootstrap", "render-etcd", "F0102 05:50:04.123456       1 render.go:61] open /assets/etcd-bootstrap/tls/etcd-ca-bundle.crt: permission denied"),
 		"static-pods-left": {changes: young(failedByHand("cb-bootstrap", "start-bootstrap", "Error: something else"), says("static-pods", "-rw-r--r-- 1 root root 9 2026-01-02 05:00:00.000000000 +0000 kube-apiserver-pod.yaml\n"))},
 		"other-address":    {changes: young(says("etcd-address", "--initial-advertise-peer-urls=https://10.0.2.15:2380\n"))},
@@ -213,7 +215,9 @@ func TestTheGroundIsNotBlamedForWhatIsUnderWay(t *testing.T) {
 		"a failed stage runs again":   {young(atWork), NotReached, "render"},
 		"the bootstrap node was removed": {append(unreachable("ssh: connect to host 192.168.126.10 port 22: No route to host\r\n", ""),
 			says("bootstrap-configmap", healthy(t)["bootstrap-configmap"])), Healthy, ""},
-		"an unknown message": {young(failedByHand("etcd-bootstrap", "render-etcd", "something that was never seen before")), Unknown, "render"},
+		"values that differ, and no files":   {young(failedByHand("etcd-bootstrap", "render-etcd", "was never seen before: two nodes, but have different values")), Unknown, "render"},
+		"a file elsewhere cannot be decoded": {young(failedByHand("kube-controller-manager-bootstrap", "render-kcm", `was never seen before: unable to decode "/etc/elsewhere"`)), Unknown, "render"},
+		"an unknown message":                 {young(failedByHand("etcd-bootstrap", "render-etcd", "something that was never seen before")), Unknown, "render"},
 		"an unknown failure between stages": {young(says("bootkube-record", "["+entry(0, "service start", "", "")+","+entry(1, "service end", "", "failure")+"]"),
 			says("bootkube-journal", "2026-01-02T05:50:00+0000 bootstrap systemd[1]: Started bootkube.service - Bootstrap a Kubernetes cluster.\n2026-01-02T05:50:01+0000 bootstrap bootkube.sh[1]: something that was never seen before\n")), Unknown, "render"},
 		"an unknown failure of what prepares": {young(failedByHand("make-pki", "make-pki", "something that was never seen before")), Unknown, "host"},
@@ -245,9 +249,20 @@ func TestARecordThatIsAloneIsRead(t *testing.T) {
 // message of a component.
 func TestAScriptsOwnWordsProveNothing(t *testing.T) {
 	r := recorded{changes: young(failedByHand("etcd-bootstrap", "render-etcd",
-		"  $ podman run x exec format error", "==> exec format error", "not ok 3 - permission denied", "  hint: |-", "    permission denied", "  ..."))}.walk(t, "host", "node", "image", "render")
+		"  $ podman run x exec format error", "==> exec format error", "not ok 3 - permission denied", "  ---", "  id: exec",
+		"  command: |-", "    grep 'exec format error' file", "  expected: |-", "    no permission denied", "  found: |2-", "    nothing", "  hint: |-", "    permission denied", "  ..."))}.walk(t, "host", "node", "image", "render")
 	if r.Verdict != Unknown {
 		t.Errorf("%s, %+v", r.Verdict, r.Cause)
+	}
+}
+
+// The line that a run begins with had other words in earlier versions of the scripts.
+func TestOnlyTheLastRunIsRead(t *testing.T) {
+	for name, first := range map[string]string{"earlier": "==> render-etcd.sh begins, ", "now": "+==> render-etcd.sh starts, ", "with arguments": "==> render-etcd.sh --force begins, "} {
+		log := first + "2026-01-02T05:50:01Z\nexec format error\n" + first + "2026-01-02T05:50:03Z\nof the last run\n"
+		if got := strings.Join(lastRun([]byte(log)), "\n"); got != "of the last run" {
+			t.Errorf("%s: %q is read", name, got)
+		}
 	}
 }
 

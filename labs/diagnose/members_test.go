@@ -27,7 +27,7 @@ func etcdCondition(kind, reason, message string) change {
 // a reason that was overcome, and another script has a log behind it.
 func byHand(script, at string, lines ...string) change {
 	return says("stage-logs", "==> "+script+".log\n==> "+script+".sh begins, 2026-01-02T04:30:00Z\nerror: no sign of etcd within 60 s\n"+
-		"==> "+script+".sh begins, "+at+"\n"+strings.Join(lines, "\n")+"\n\n==> zz-after.log\n==> zz-after.sh begins, "+at+"\nerror: failed to list *v1.Etcd: of another\n")
+		"+==> "+script+".sh starts, "+at+"\n"+strings.Join(lines, "\n")+"\n\n==> zz-after.log\n==> zz-after.sh begins, "+at+"\nerror: failed to list *v1.Etcd: of another\n")
 }
 
 // Messages are those of cluster-etcd-operator pkg/etcdcli/health.go, of
@@ -110,7 +110,7 @@ func TestWhatAnEarlierRunOfAScriptSaidIsNoCause(t *testing.T) {
 	logs := map[string]string{
 		"the list failed, and came":         "==> wait-for-ceo.log\n==> wait-for-ceo.sh begins, 2026-01-02T05:50:00Z\nE0102 05:51:00.000000       1 reflector.go:204] failed to list *v1.Etcd: Unauthorized\nI0102 05:52:00.000000       1 waitforceo.go:69] waiting on condition EtcdRunningInCluster in etcd CR /cluster to be True.\n",
 		"the list failed in the run before": "==> wait-for-ceo.log\n==> wait-for-ceo.sh begins, 2026-01-02T05:50:00Z\nE0102 05:51:00.000000       1 reflector.go:204] failed to list *v1.Etcd: Unauthorized\n==> wait-for-ceo.sh begins, 2026-01-02T05:52:00Z\n",
-		"finish-bootstrap is running again": "==> finish-bootstrap.log\n==> finish-bootstrap.sh begins, 2026-01-02T05:00:00Z\nerror: no sign of two nodes that run a revision of the API server within 2700 s\n==> finish-bootstrap.sh begins, 2026-01-02T05:52:00Z\n==> waiting for two nodes\n",
+		"finish-bootstrap is running again": "==> finish-bootstrap.log\n==> finish-bootstrap.sh begins, 2026-01-02T05:00:00Z\nerror: no sign of two nodes that run a revision of the API server within 2700 s\n+==> finish-bootstrap.sh starts, 2026-01-02T05:52:00Z\n==> waiting for two nodes\n",
 	}
 	for name, log := range logs {
 		t.Run(name, func(t *testing.T) {

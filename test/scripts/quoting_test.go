@@ -73,6 +73,8 @@ var fields = []field{
 	{path: "proxy.httpsProxy (login)", variable: "PROXY_FOR_HTTPS",
 		set:     func(m map[string]any, v string) { put("proxy.httpsProxy")(m, "https://u:"+v+"@p.test:1") },
 		arrives: func(v string) string { return "https://u:" + v + "@p.test:1" }},
+	{path: "proxy.httpProxy (for podman)", variable: "HTTP_PROXY", set: put("proxy.httpProxy")},
+	{path: "proxy.httpsProxy (for podman)", variable: "HTTPS_PROXY", set: put("proxy.httpsProxy")},
 	{path: "proxy.noProxy", variable: "NO_PROXY_GIVEN",
 		set: func(m map[string]any, v string) {
 			m["proxy"] = map[string]any{"httpProxy": "http://p.test", "noProxy": v}
@@ -200,23 +202,19 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// arrivesIn runs the settings of every script in bash and reads the variable
-// back, and runs every script's --help, which reads the rest of it.
+// arrivesIn runs the settings of every script in bash and reads the variable back.
 func arrivesIn(t *testing.T, dir string, output *generator.Output, f field, value string) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, file := range output.Files {
-		place, name := filepath.Split(file.Path)
-		if !strings.HasSuffix(name, ".sh") || strings.HasSuffix(name, "-lib.sh") {
-			continue
+		head := headOf(file)
+		if key := comments.ReplaceAllString(head, ""); head == "" || seen[key] {
+			continue // comments run nothing, and most scripts have the same settings
+		} else {
+			seen[key] = true
 		}
-		head := headOf(file.Data)
-		if seen[string(head)] {
-			continue
-		}
-		seen[string(head)] = true
 		got, there := settingIn(t, dir, head, f.variable)
-		if there && f.variable == "PULL_SECRET_FILE" && place == "node/" {
+		if there && f.variable == "PULL_SECRET_FILE" && strings.HasPrefix(file.Path, "node/") {
 			continue // the node has its own
 		}
 		if there && got != f.expected(dir, value) {
@@ -230,13 +228,27 @@ func arrivesIn(t *testing.T, dir string, output *generator.Output, f field, valu
 	}
 }
 
-// headOf is a script up to the end of its settings: there it sources its library
-// or, as render-all.sh has none, begins.
-func headOf(script []byte) []byte {
-	return script[:endOfSettings.FindIndex(script)[0]]
+var comments = regexp.MustCompile(`(?m)^#.*\n`)
+
+// headOf is what a generated file sets from lab.yaml: a script or its checks up to
+// the end of their settings, and the whole of lib/registries.sh; empty when nothing.
+func headOf(file generator.File) string {
+	dir, name := filepath.Split(file.Path)
+	switch text := string(file.Data); {
+	case !strings.HasSuffix(name, ".sh"):
+		return ""
+	case name == "registries.sh":
+		return "SCRIPTS=\"${PWD}/out/scripts\" ASSET_DIR=\"${PWD}/assets\" HOST_ROOT=\"${PWD}/host\"\n" + text
+	case strings.HasSuffix(dir, "/lib/"):
+		return ""
+	default:
+		return text[:endOfSettings.FindStringIndex(text)[0]]
+	}
 }
 
-var endOfSettings = regexp.MustCompile(`(?m)^(# shellcheck source|readonly RECORDS=)`)
+// The settings end at what the stage is called, in render-all.sh at the records,
+// and in checks where they look something up or source their library.
+var endOfSettings = regexp.MustCompile(`(?m)^(STAGE=|export LC_ALL|[A-Z_]+="\$\(cat |set \+a$)`)
 
 func (f field) expected(dir, value string) string {
 	switch {
@@ -254,14 +266,14 @@ func (f field) expected(dir, value string) string {
 }
 
 // settingIn gives the value that a variable has behind the settings.
-func settingIn(t *testing.T, dir string, head []byte, variable string) (value string, there bool) {
+func settingIn(t *testing.T, dir, head, variable string) (value string, there bool) {
 	t.Helper()
 	scripts := filepath.Join(dir, "out", "scripts")
 	if err := os.MkdirAll(scripts, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(scripts, "settings.sh")
-	write(t, file, string(head)+"\n"+`[[ -z $1 ]] || [[ ! -v $1 ]] || printf 'value:%s' "${!1}"`+"\n")
+	write(t, file, head+"\n"+`[[ -z $1 ]] || [[ ! -v $1 ]] || printf 'value:%s' "${!1}"`+"\n")
 	cmd := exec.Command("bash", file, variable)
 	cmd.Dir = dir
 	out, err := cmd.Output()
@@ -279,7 +291,8 @@ func TestTheQuotingTestCanFail(t *testing.T) {
 			"metadata.name": "other", "baseDomain": "b.test", "release.image": "quay.io/x/y@sha256:" + strings.Repeat("a", 64),
 			"sshKey": publicKey, "sshKey (comment)": "me@here", "pullSecret": "p.json", "images (value)": "quay.io/x/y:z", "images (name)": "etcd",
 			"proxy.httpProxy": "http://p.test:1", "proxy.httpProxy (host)": "p.test", "proxy.httpsProxy": "https://u:p%20@p.test",
-			"proxy.httpsProxy (login)": `a'b;(c)&!~*`, "proxy.noProxy": "a.test,::1", "additionalTrustBundle": "ca'$(touch canary) x.pem",
+			"proxy.httpsProxy (login)": `a'b;(c)&!~*`, "proxy.httpProxy (for podman)": "http://p.test:1", "proxy.httpsProxy (for podman)": "https://u:a'b;(c)&!~*@p.test",
+			"proxy.noProxy": "a.test,::1", "additionalTrustBundle": "ca'$(touch canary) x.pem",
 			"imageDigestSources (source)": "r.test/a", "imageDigestSources (mirror)": "m.test:5/a__b", "imageContentSources (mirror)": "m.test",
 		} {
 			if f.path != path {
@@ -323,10 +336,10 @@ func arrived(t *testing.T, f field, value string) bool {
 		t.Fatal(err)
 	}
 	for _, file := range output.Files {
-		if !strings.HasPrefix(file.Path, "scripts/") || strings.HasSuffix(file.Path, "-lib.sh") {
+		head := headOf(file)
+		if !strings.HasPrefix(file.Path, "scripts/") || head == "" {
 			continue
 		}
-		head := headOf(file.Data)
 		if got, there := settingIn(t, dir, head, f.variable); there && got == f.expected(dir, value) {
 			return true
 		} else if there {
