@@ -428,14 +428,14 @@ func TestWatchTellsWhatIsWrong(t *testing.T) {
 	}})
 	session := l.Start(t, s.ScriptName())
 	until(t, "a look", func() bool { return strings.Contains(session.said.String(), "votes, leads") })
-	l.Run(t, s.ScriptName()).Want(t, 1, "another watch-etcd-members.sh is running")
+	l.Run(t, s.ScriptName()).Want(t, 1, "another stage script is running")
 	l.Run(t, "wait-for-etcd.sh").Want(t, 0, "is done") // it has a lock of its own
 	c.AddMaster(t, "master-0")
 	thaw := c.FreezeMember(t, "master-0")
 	defer thaw()
 	until(t, "a look without quorum", func() bool { return strings.Contains(session.said.String(), "context deadline exceeded") })
 	session.Interrupt()
-	session.Wait(t).Want(t, 1, "interrupted", "waiting changed nothing", "cause: "+failureOf(s, "no-quorum").Cause)
+	session.Wait(t).Want(t, 1, "interrupted", "cause: "+failureOf(s, "no-quorum").Cause)
 	l.nothingLeft(t)
 }
 

@@ -273,10 +273,12 @@ func TestOnlyWhatMachinesOfTheLabMayHaveIsApproved(t *testing.T) {
 	}
 
 	before := l.Snapshot(t)
-	shown := commands(l.RunStage(t, s, "--dry-run").Out)
+	l.RunStage(t, s, "--dry-run").Want(t, 0, `ask adm certificate approve "${name}"`)
 	before.Same(t, l.Snapshot(t))
-	if len(shown) != len(good) {
-		t.Errorf("--dry-run shows %q", shown)
+	for _, g := range good {
+		if state := requestState(t, c, g.name); state != "Pending" {
+			t.Errorf("after --dry-run %s is %s", g.name, state)
+		}
 	}
 	r := l.RunStage(t, s, "--force")
 	r.Want(t, 0, "approve-csrs is done", "csr-8x2vb: Approved", "Approved and not Issued")
@@ -287,9 +289,6 @@ func TestOnlyWhatMachinesOfTheLabMayHaveIsApproved(t *testing.T) {
 	for _, g := range good {
 		if said[g.name].verdict != "good" || requestState(t, c, g.name) != "Approved" {
 			t.Errorf("%s is %v, %s", g.name, said[g.name], requestState(t, c, g.name))
-		}
-		if !slices.Contains(shown, "oc --kubeconfig auth/kubeconfig-loopback adm certificate approve "+g.name) {
-			t.Errorf("--dry-run shows %q", shown)
 		}
 	}
 	if said[older.name].verdict != "older" || requestState(t, c, older.name) != "Pending" {
@@ -356,8 +355,8 @@ func TestWhatTheAPIServerWouldNotTakeIsRefusedToo(t *testing.T) {
 			t.Errorf("%s is %+v", name, j)
 		}
 	}
-	if shown := commands(r.All); len(shown) > 0 {
-		t.Errorf("it ran %q", shown)
+	if strings.Contains(r.All, "no oc: ") {
+		t.Errorf("it asked for more than to look:\n%s", r.All)
 	}
 }
 

@@ -3,6 +3,7 @@ package scripts
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,18 +44,25 @@ func TestEveryReleasesWaitsAreBootkubes(t *testing.T) {
 				if s.Name == "" {
 					t.Fatalf("bootkube.sh has no stage %s", name)
 				}
-				var got []string
-				for _, line := range commands(l.Must(t, name+".sh", "--dry-run").Out) {
-					if strings.HasPrefix(line, "podman run ") {
-						got = append(got, line)
-					}
-				}
+				got := shownRuns(l.Must(t, name+".sh", "--dry-run").Out)
 				if want := []string{bootkubesWait(s)}; !slices.Equal(got, want) {
 					t.Errorf("%s would run\n%s\nnot\n%s", name, strings.Join(got, "\n"), want[0])
 				}
 			}
 		})
 	}
+}
+
+// shownRun is a podman run in a dry run, with all its continued lines.
+var shownRun = regexp.MustCompile(`(?m)^ *(podman run (?:.*\\\n)*.*)$`)
+
+// shownRuns are the podman runs of a dry run as they are typed.
+func shownRuns(text string) (runs []string) {
+	for _, m := range shownRun.FindAllStringSubmatch(text, -1) {
+		run, _, _ := strings.Cut(m[1], " |")
+		runs = append(runs, strings.Join(strings.Fields(strings.ReplaceAll(run, "\\\n", " ")), " "))
+	}
+	return runs
 }
 
 // bootkubesWait is the podman run of a wait, with the words in it that a dry run

@@ -127,7 +127,7 @@ func (l *Lab) onlyLine(t *testing.T, asset string, at int) {
 // gateway is the setting of a script that names the load balancer's address.
 func (l *Lab) gateway(t *testing.T) string {
 	t.Helper()
-	m := regexp.MustCompile(`(?m)^readonly GATEWAY='([0-9.]+)'$`).FindSubmatch(mustRead(t, filepath.Join(l.Scripts(), "wait-for-masters.sh")))
+	m := regexp.MustCompile(`(?m)^GATEWAY='([0-9.]+)'$`).FindSubmatch(mustRead(t, filepath.Join(l.Scripts(), "wait-for-masters.sh")))
 	if m == nil {
 		t.Fatal("wait-for-masters.sh has no GATEWAY")
 	}

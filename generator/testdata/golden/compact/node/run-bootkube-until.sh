@@ -91,9 +91,8 @@ begin "$@"
 marker="$(awk -v stage="${UNTIL}" '$1 == stage { print $3 }' <<< "${BOOTKUBE_STAGES}")"
 hold="${HOST_ROOT}/etc/bootlab/automatic/bootkube" started=no
 
-give_up() { # MESSAGE WHAT-TO-DO
-  printf '%s\n' "$@"
-  exit 1
+give_up() { # WHY HINT
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
 }
 
 # Under the lock, so that no script starts before all of bootkube.sh is gone.
@@ -119,10 +118,10 @@ undo stop_bootkube
 
 if step 1 'Make sure that neither a script nor bootkube.sh is running'; then
   flock --nonblock .bootlab.lock true ||
-    give_up 'a stage script is running' 'Let it end, or interrupt it.'
+    give_up 'a stage script is running' 'let it end, or interrupt it'
   state="$(systemctl show --property=ActiveState --value bootkube.service)"
   [[ ${state} == inactive || ${state} == failed ]] ||
-    give_up "bootkube.service is running on this node: it is ${state}" 'Let it end.'
+    give_up "bootkube.service is running on this node: it is ${state}" 'let it end'
 fi 9>&-
 
 if step 2 'Release the hold, start bootkube.service, and hold it again'; then
@@ -142,13 +141,13 @@ if step 3 'Wait for the marker of the stage'; then
   until [[ -e ${marker} ]]; do
     ((SECONDS < end)) ||
       give_up "${UNTIL} was not done within ${TIMEOUT:-3600} s" \
-        'See journalctl -u bootkube.service.'
+        'see journalctl -u bootkube.service'
     if ((SECONDS >= next_look)); then
       next_look=$((SECONDS + 2))
       state="$(systemctl show --property=ActiveState --value bootkube.service)"
       [[ ! ${state} =~ ^(inactive|failed)$ || -e ${marker} ]] ||
         give_up "bootkube.service ended before ${UNTIL} was done" \
-          'See journalctl -u bootkube.service.' 'If it never began, a script had the lock: try again.'
+          'see journalctl -u bootkube.service; if it never began, a script had the lock: try again'
     fi
     sleep 0.1
   done
@@ -179,8 +178,7 @@ if step 5 'Close the record of the stage that was cut off'; then
     mv -f "${records}.tmp" "${records}"
     if [[ ${result} == failure && -n ${last_whole} ]]; then
       give_up "the stop came too late: it landed in ${last}" \
-        'release-hold.sh bootkube lets bootkube.sh continue.' \
-        'If that fails, start with a new bootstrap node.'
+        'release-hold.sh bootkube lets it continue; if that fails, start with a new bootstrap node'
     elif [[ ${result} == failure ]]; then
       echo "${last} has no marker and is rendered again, although its record may say success"
     fi

@@ -53,28 +53,31 @@ give_up() { # WHY HINT
   ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
 }
 
-# Asks every 5 seconds, and prints each new answer with the seconds so far.
+# Asks until the answer is good, and prints each new answer with the seconds so far.
 wait_for() { # SECONDS WHAT COMMAND...
-  local began=${SECONDS} end=${TIMEOUT:-$((SECONDS + $1))} answer='' last='' hopeless=0
+  local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
+  [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
   echo "waiting for $2, at most ${TIMEOUT:-$1} s"
-  until answer="$("${@:3}" 2>&1)"; do
+  while true; do
+    good=yes
+    answer="$("${@:3}" 2>&1)" || good=no
     # What changes with each answer says nothing: times, ports, control characters.
     answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed --regexp-extended \
       '/^[EWIF][0-9]{4} /d; s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
-    [[ ${answer} == "${last}" ]] || printf '%5d s  %s\n' $((SECONDS - began)) "${answer:-nothing}"
+    answer="${answer:-nothing}"
+    [[ ${answer} == "${last}" ]] ||
+      printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
     last=${answer}
+    [[ ${good} == no ]] || return 0
     # Waiting does not fix a certificate that expired, or one of another cluster.
-    if grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}"; then
-      ((++hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
-        'fix what the last answer says'
-    else
-      hopeless=0
-    fi
+    hopeless=$((hopeless + 1))
+    grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}" || hopeless=0
+    ((hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
+      'fix what the last answer says'
     ((SECONDS < end)) || give_up "no sign of $2 within ${TIMEOUT:-$1} s" \
-      'the last answer is above; a rerun waits again'
-    sleep 5
+      "the last answer is above; ${0##*/} waits again"
+    sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
   done
-  tr -cd '[:print:]\n' <<< "${answer}" | sed "s/^/$(printf '%5d s  ' $((SECONDS - began)))/"
 }
 HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
 HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'

@@ -42,11 +42,6 @@ declined=' ' failed=no approved=()
 
 ask() { timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s "$@"; }
 
-give_up() { # MESSAGE WHAT-TO-DO
-  printf '%s\n' "$@"
-  exit 1
-}
-
 complete() { # LINES of lib/machines.sh
   ! grep -qvE ', serving certificate (Approved,Issued|in use)$' <<< "$1"
 }
@@ -109,53 +104,56 @@ news() {
     END { exit !found }' <<< "${requests}"
 }
 
-# Asks until the answer is good, and prints each answer that is new. It gives up
-# in the end, and after three answers in a row that waiting does not fix.
-never_fixed='certificate has expired.* is after|certificate signed by unknown authority'
-never_fixed+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
-wait_until() { # SECONDS WHAT QUESTION
+give_up() { # WHY HINT
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+}
+
+# Asks until the answer is good, and prints each new answer with the seconds so far.
+wait_for() { # SECONDS WHAT COMMAND...
   local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
   [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
   echo "waiting for $2, at most ${TIMEOUT:-$1} s"
   while true; do
     good=yes
-    answer="$("$3" 2>&1)" || good=no
-    # What comes from elsewhere must not steer the terminal. oc's own log, ports
-    # and times would make every answer new.
-    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed -E '/^[EWIF][0-9]{4} [0-9:.]+ /d
-      s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    answer="$("${@:3}" 2>&1)" || good=no
+    # What changes with each answer says nothing: times, ports, control characters.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed --regexp-extended \
+      '/^[EWIF][0-9]{4} /d; s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    answer="${answer:-nothing}"
     [[ ${answer} == "${last}" ]] ||
       printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
     last=${answer}
     [[ ${good} == no ]] || return 0
+    # Waiting does not fix a certificate that expired, or one of another cluster.
     hopeless=$((hopeless + 1))
-    grep -qE "${never_fixed}" <<< "${answer}" || hopeless=0
-    if ((hopeless == 3)); then
-      echo "$2 cannot be seen, and waiting does not fix that" && return 1
-    elif ((SECONDS >= end)); then
-      echo "no sign of $2 within ${TIMEOUT:-$1} s; the script can run again" && return 1
-    fi
+    grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}" || hopeless=0
+    ((hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
+      'fix what the last answer says'
+    ((SECONDS < end)) || give_up "no sign of $2 within ${TIMEOUT:-$1} s" \
+      "the last answer is above; ${0##*/} waits again"
     sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
   done
 }
+HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
+HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
 
 [[ -n ${MACHINES} ]] || finish_part 'approve-worker-csrs is done: this lab has no workers'
 
 if step 1 'Judge each pending request, and approve what every rule allows'; then
   if [[ -z ${WATCH} ]]; then
-    approve || give_up 'the cluster does not say what is asked of it' 'The answer is above.'
+    approve || give_up 'the cluster does not say what is asked of it' 'the answer is above'
     show_signatures
     bash "${SCRIPTS}/lib/machines.sh"
   else
     # Requests come minutes apart.
     TIMEOUT=${TIMEOUT:-$((SECONDS + 2400))}
     while true; do
-      wait_until 2400 'requests of workers, until each has both certificates' news
+      wait_for 2400 'requests of workers, until each has both certificates' news
       if approve; then show_signatures; fi
       ! complete "$(bash "${SCRIPTS}/lib/machines.sh")" || break
     done
   fi
-  [[ ${failed} == no ]] || give_up 'a request could not be approved' 'The answer of oc is above.'
+  [[ ${failed} == no ]] || give_up 'a request could not be approved' 'the answer of oc is above'
 fi 9>&-
 
 # One look need not find all that is to come.

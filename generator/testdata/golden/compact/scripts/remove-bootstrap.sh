@@ -51,11 +51,6 @@ oc() {
   timeout 20 tools/oc --kubeconfig "${KUBECONFIG_FILE}" --request-timeout=15s "$@"
 }
 
-give_up() { # MESSAGE WHAT-TO-DO
-  printf '%s\n' "$@"
-  exit 1
-}
-
 # HAProxy ends each answer with an empty line.
 balancer() { # COMMAND
   timeout 10 socat -t 5 - "UNIX-CONNECT:${BALANCER_SOCKET}" <<< "$1" | sed '/^$/d'
@@ -85,38 +80,41 @@ machine_is_gone() {
     mark=''
   [[ ${mark} != *name=[\"\']"${CLUSTER_NAME}"[\"\']* ]] || return 1
   give_up "${BOOTSTRAP_DOMAIN} is not this lab's: its metadata say ${mark:-nothing}" \
-    'Somebody else made it. Remove it by hand if it is yours.'
+    'somebody else made it; remove it by hand if it is yours'
 }
 
-# Asks until the answer is good, and prints each answer that is new. It gives up
-# in the end, and after three answers in a row that waiting does not fix.
-never_fixed='certificate has expired.* is after|certificate signed by unknown authority'
-never_fixed+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
-wait_until() { # SECONDS WHAT QUESTION
+give_up() { # WHY HINT
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+}
+
+# Asks until the answer is good, and prints each new answer with the seconds so far.
+wait_for() { # SECONDS WHAT COMMAND...
   local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
   [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
   echo "waiting for $2, at most ${TIMEOUT:-$1} s"
   while true; do
     good=yes
-    answer="$("$3" 2>&1)" || good=no
-    # What comes from elsewhere must not steer the terminal. oc's own log, ports
-    # and times would make every answer new.
-    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed -E '/^[EWIF][0-9]{4} [0-9:.]+ /d
-      s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    answer="$("${@:3}" 2>&1)" || good=no
+    # What changes with each answer says nothing: times, ports, control characters.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed --regexp-extended \
+      '/^[EWIF][0-9]{4} /d; s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    answer="${answer:-nothing}"
     [[ ${answer} == "${last}" ]] ||
       printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
     last=${answer}
     [[ ${good} == no ]] || return 0
+    # Waiting does not fix a certificate that expired, or one of another cluster.
     hopeless=$((hopeless + 1))
-    grep -qE "${never_fixed}" <<< "${answer}" || hopeless=0
-    if ((hopeless == 3)); then
-      echo "$2 cannot be seen, and waiting does not fix that" && return 1
-    elif ((SECONDS >= end)); then
-      echo "no sign of $2 within ${TIMEOUT:-$1} s; the script can run again" && return 1
-    fi
+    grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}" || hopeless=0
+    ((hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
+      'fix what the last answer says'
+    ((SECONDS < end)) || give_up "no sign of $2 within ${TIMEOUT:-$1} s" \
+      "the last answer is above; ${0##*/} waits again"
     sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
   done
 }
+HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
+HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
 
 if step 1 'Ask the cluster whether the bootstrap node may go'; then
   # Without these two the cluster may lose the only copy of its data.
@@ -137,8 +135,8 @@ fi 9>&-
 if step 2 "Find the lab's load balancer and its machine"; then
   [[ -S ${BALANCER_SOCKET} ]] ||
     give_up "no load balancer of this lab is here: there is no socket ${BALANCER_SOCKET}" \
-      "If it is your own, take ${BOOTSTRAP#* } out of ports 6443 and 22623, wait until its" \
-      'connections have ended, and remove the machine yourself.'
+      "if it is your own, take ${BOOTSTRAP#* } out of ports 6443 and 22623, wait until its
+    connections have ended, and remove the machine yourself"
   [[ -n ${BALANCER_ONLY} ]] || ! machine_is_gone || echo "there is no ${BOOTSTRAP_DOMAIN}"
 fi 9>&-
 
@@ -148,14 +146,15 @@ if step 3 'Take it out of the load balancer'; then
     grep -q "^${backend} ${name} " <<< "${before}" || continue
     echo "set server ${backend}/${name} state maint"
     answer="$(balancer "set server ${backend}/${name} state maint")"
-    [[ -z ${answer} ]] || give_up "HAProxy refuses: ${answer}"
+    [[ -z ${answer} ]] ||
+      give_up "HAProxy refuses: ${answer}" 'its configuration says why'
   done
 fi 9>&-
 
 if step 4 'Wait until its last connection has ended'; then
   # In maintenance a server takes no new connections, and those that are open
   # may end by themselves. Clients come back through the masters.
-  wait_until 300 'the last connection to the bootstrap node to end' no_session_is_left
+  wait_for 300 'the last connection to the bootstrap node to end' no_session_is_left
 fi 9>&-
 
 [[ -z ${BALANCER_ONLY} ]] || finish_part "the load balancer has let go of ${name}; it stays"
@@ -171,8 +170,8 @@ if step 5 'Remove the machine, its disk and its Ignition file'; then
     # A pool knows what was there when it was last searched.
     "${virsh[@]}" pool-refresh "${LAB_POOL}" ||
       give_up "the pool ${LAB_POOL} cannot be read, and it holds the machine's disk and keys" \
-        "Start it: ${virsh[*]} pool-start ${LAB_POOL}, and run this again." \
-        'Until then the machine stays defined.'
+        "start it: ${virsh[*]} pool-start ${LAB_POOL}, and run this again; until then the machine
+    stays defined"
     volumes="$("${virsh[@]}" vol-list "${LAB_POOL}" | awk '{ print $1 }')"
     for volume in "${BOOTSTRAP_DISK}" "${BOOTSTRAP_IGNITION}"; do
       ! grep -Fqx "${volume}" <<< "${volumes}" ||

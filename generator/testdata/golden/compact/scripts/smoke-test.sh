@@ -45,11 +45,6 @@ oc() {
   timeout 20 tools/oc --kubeconfig "${KUBECONFIG_FILE}" --request-timeout=15s "$@"
 }
 
-give_up() { # MESSAGE WHAT-TO-DO
-  printf '%s\n' "$@"
-  exit 1
-}
-
 # It runs in the pod: it says what a name inside the cluster leads to, then answers
 # every request with the greeting.
 # shellcheck disable=SC2016 # the pod's shell expands it
@@ -96,35 +91,39 @@ route_answers() {
     grep -F -e "${SMOKE_GREETING}"
 }
 
-# Asks until the answer is good, and prints each answer that is new. It gives up
-# in the end, and after three answers in a row that waiting does not fix.
-never_fixed='certificate has expired.* is after|certificate signed by unknown authority'
-never_fixed+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
-wait_until() { # SECONDS WHAT QUESTION
+give_up() { # WHY HINT
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+}
+
+# Asks until the answer is good, and prints each new answer with the seconds so far.
+wait_for() { # SECONDS WHAT COMMAND...
   local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
   [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
   echo "waiting for $2, at most ${TIMEOUT:-$1} s"
   while true; do
     good=yes
-    answer="$("$3" 2>&1)" || good=no
-    # What comes from elsewhere must not steer the terminal. oc's own log, ports
-    # and times would make every answer new.
-    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed -E '/^[EWIF][0-9]{4} [0-9:.]+ /d
-      s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    answer="$("${@:3}" 2>&1)" || good=no
+    # What changes with each answer says nothing: times, ports, control characters.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed --regexp-extended \
+      '/^[EWIF][0-9]{4} /d; s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    answer="${answer:-nothing}"
     [[ ${answer} == "${last}" ]] ||
       printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
     last=${answer}
     [[ ${good} == no ]] || return 0
+    # Waiting does not fix a certificate that expired, or one of another cluster.
     hopeless=$((hopeless + 1))
-    grep -qE "${never_fixed}" <<< "${answer}" || hopeless=0
-    if ((hopeless == 3)); then
-      echo "$2 cannot be seen, and waiting does not fix that" && return 1
-    elif ((SECONDS >= end)); then
-      echo "no sign of $2 within ${TIMEOUT:-$1} s; the script can run again" && return 1
-    fi
+    grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}" || hopeless=0
+    ((hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
+      'fix what the last answer says'
+    ((SECONDS < end)) || give_up "no sign of $2 within ${TIMEOUT:-$1} s" \
+      "the last answer is above; ${0##*/} waits again"
     sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
   done
 }
+HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
+HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+
 undo remove_application
 
 if step 1 'Remove what an earlier run left'; then
@@ -136,7 +135,7 @@ if step 1 'Remove what an earlier run left'; then
       echo "an earlier run left the namespace ${SMOKE_NAMESPACE}"
       delete_namespace
       ;;
-    *) give_up "the namespace ${SMOKE_NAMESPACE} is not this script's" 'Somebody else made it.' ;;
+    *) give_up "the namespace ${SMOKE_NAMESPACE} is not this script's" 'somebody else made it' ;;
   esac
 fi 9>&-
 
@@ -168,9 +167,9 @@ fi 9>&-
 
 if step 3 'Wait until it answers'; then
   # The image is pulled first, some hundred megabytes.
-  wait_until 600 'the server to be ready' pod_is_ready
+  wait_for 600 'the server to be ready' pod_is_ready
   # Routers read new routes within seconds, one after the other.
-  wait_until 180 'the router to know the route' route_answers
+  wait_for 180 'the router to know the route' route_answers
 fi 9>&-
 
 finish

@@ -86,46 +86,49 @@ operators_are_stable() {
       else $restless[], ("" | halt_error(1)) end' | grep .
 }
 
-# Asks until the answer is good, and prints each answer that is new. It gives up
-# in the end, and after three answers in a row that waiting does not fix.
-never_fixed='certificate has expired.* is after|certificate signed by unknown authority'
-never_fixed+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
-wait_until() { # SECONDS WHAT QUESTION
+give_up() { # WHY HINT
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+}
+
+# Asks until the answer is good, and prints each new answer with the seconds so far.
+wait_for() { # SECONDS WHAT COMMAND...
   local answer good last='' hopeless=0 began=${SECONDS} end=$((SECONDS + $1))
   [[ -z ${TIMEOUT} ]] || end=${TIMEOUT} # of all waits together, since the start
   echo "waiting for $2, at most ${TIMEOUT:-$1} s"
   while true; do
     good=yes
-    answer="$("$3" 2>&1)" || good=no
-    # What comes from elsewhere must not steer the terminal. oc's own log, ports
-    # and times would make every answer new.
-    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed -E '/^[EWIF][0-9]{4} [0-9:.]+ /d
-      s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    answer="$("${@:3}" 2>&1)" || good=no
+    # What changes with each answer says nothing: times, ports, control characters.
+    answer="$(tr -cd '[:print:]\n' <<< "${answer}" | sed --regexp-extended \
+      '/^[EWIF][0-9]{4} /d; s/:[0-9]+->/->/g; s/current time [^ ]+ is/now is/')"
+    answer="${answer:-nothing}"
     [[ ${answer} == "${last}" ]] ||
       printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
     last=${answer}
     [[ ${good} == no ]] || return 0
+    # Waiting does not fix a certificate that expired, or one of another cluster.
     hopeless=$((hopeless + 1))
-    grep -qE "${never_fixed}" <<< "${answer}" || hopeless=0
-    if ((hopeless == 3)); then
-      echo "$2 cannot be seen, and waiting does not fix that" && return 1
-    elif ((SECONDS >= end)); then
-      echo "no sign of $2 within ${TIMEOUT:-$1} s; the script can run again" && return 1
-    fi
+    grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}" || hopeless=0
+    ((hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
+      'fix what the last answer says'
+    ((SECONDS < end)) || give_up "no sign of $2 within ${TIMEOUT:-$1} s" \
+      "the last answer is above; ${0##*/} waits again"
     sleep $((end - SECONDS < 5 ? end - SECONDS : 5))
   done
 }
+HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
+HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
 
 if step 1 'Wait for the ClusterVersion to be Available, not Failing, not Progressing'; then
   # That is how the version operator says that every part of the release is
   # applied.
-  wait_until 2400 'the ClusterVersion to be Available, not Failing, not Progressing' version_is_installed
+  wait_for 2400 'the ClusterVersion to be Available, not Failing, not Progressing' version_is_installed
 fi 9>&-
 
 if step 2 'Wait for every operator to be without Progressing for 30 seconds'; then
   # An operator may have one more thing to roll out right after the version
   # operator looked at it.
-  wait_until 1800 'every operator to be without Progressing for 30 seconds' operators_are_stable
+  wait_for 1800 'every operator to be without Progressing for 30 seconds' operators_are_stable
 fi 9>&-
 
 if step 3 'Say how to log in'; then

@@ -76,14 +76,15 @@ ended() {
 }
 
 # Messages of the component in the log of this run, with what they mean. tee may
-# still be writing: the line with the log's own name ends the run's part.
+# still be writing: the line with the log's own name ends the run's part. The error
+# that names a command of the script is no message of a component.
 likely_causes() {
   local tries
   for ((tries = 0; tries < 50; tries++)); do
     tail --bytes=4096 "${LOG}" | grep --quiet --line-regexp --fixed-strings "  log: ${LOG}" && break
     sleep 0.02
   done
-  tail --bytes="+$((LOG_START + 1))" "${LOG}" | sed '/^==> Checks$/,$d; /^==> /d; /^error: /d' |
+  tail --bytes="+$((LOG_START + 1))" "${LOG}" | sed '/^==> Checks$/,$d; /^==> /d; /^error: .* failed at line /d' |
     jq --raw-input --slurp --raw-output --slurpfile stage "${SCRIPTS}/checks/${STAGE}.json" '
       . as $log | $stage[0].failures[] | select(.message as $message | $log | contains($message))
       | "  cause: \(.cause)\n  hint: \(.fix)"'
