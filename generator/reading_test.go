@@ -316,7 +316,8 @@ func TestAStepHoldsNothingButPrograms(t *testing.T) {
 	everyOutput(t, func(t *testing.T, files map[string]string) {
 		functions := map[string]bool{}
 		for file, text := range files {
-			if path.Base(path.Dir(file)) != "lib" {
+			// A program in lib/ has functions of its own; nothing sources it.
+			if path.Base(path.Dir(file)) != "lib" || strings.Contains(text, "\n# A program: ") {
 				continue
 			}
 			for _, m := range regexp.MustCompile(`(?m)^([a-z_]+)\(\) \{`).FindAllStringSubmatch(text, -1) {
