@@ -27,7 +27,7 @@ func checkText(c *labs.Check) (string, error) {
 	case *labs.CountCheck:
 		return fmt.Sprintf("(($(ls %s | wc -l) >= %d))", shpath(d.Path), d.AtLeast), nil
 	case *labs.ModeCheck:
-		return "stat --format='%04a %n' " + words(d.Paths) + " |\n  awk '$1 != \"" + d.Mode + "\" { print; bad = 1 } END { exit bad }'", nil
+		return breakWords("", append([]string{"stat --format='%04a %n'"}, shpaths(d.Paths)...)) + " |\n  awk '$1 != \"" + d.Mode + "\" { print; bad = 1 } END { exit bad }'", nil
 	case *labs.SameCheck:
 		return sameText(d), nil
 	case *labs.LineCheck:
@@ -37,7 +37,8 @@ func checkText(c *labs.Check) (string, error) {
 	case *labs.ChainCheck:
 		return breakWords("", append([]string{"openssl", "verify", "-no-CApath", "-CAfile"}, shpaths(append([]string{d.CA}, d.Paths...))...)), nil
 	case *labs.SubjectCheck:
-		return "openssl x509 -in " + shpath(d.Path) + " -noout -subject -nameopt RFC2253 |\n  diff - <(echo " + shexpand("subject="+d.Equals) + ")", nil
+		return "openssl x509 -in " + shpath(d.Path) + " -noout -subject -nameopt RFC2253 |\n  diff - <(printf '%s' subject= \\\n    " +
+			strings.Join(subjectWords(d.Equals), " \\\n    ") + " && echo)", nil
 	case *labs.NamesCheck:
 		return extensionText("subjectAltName", []string{d.Path}, strings.Fields(strings.Join(d.Names, " "))), nil
 	case *labs.UsageCheck:
@@ -45,9 +46,20 @@ func checkText(c *labs.Check) (string, error) {
 	case *labs.FreshCheck:
 		return freshText(d), nil
 	case *labs.BundleCheck:
-		return "grep -q -e '-BEGIN CERTIFICATE-' " + shpath(d.Path) + "\ncat " + words(d.Paths) + " | sort |\n  diff - <(sort " + shpath(d.Path) + ")", nil
+		return "grep -q -e '-BEGIN CERTIFICATE-' " + shpath(d.Path) + "\n" +
+			breakWords("", append([]string{"cat"}, shpaths(d.Paths)...)) + " |\n  sort | diff - <(sort " + shpath(d.Path) + ")", nil
 	}
 	return "", fmt.Errorf("no command for a %s declaration", name)
+}
+
+// subjectWords are the parts of a subject as shell words, each with what separates
+// it from the next.
+func subjectWords(subject string) []string {
+	var out []string
+	for _, part := range strings.SplitAfter(subject, ",") {
+		out = append(out, shexpand(part))
+	}
+	return out
 }
 
 // patternWord is a pattern as a shell word: quoted whole where it holds no
@@ -67,7 +79,7 @@ func grepText(pattern, file string) string {
 	if plainWord.MatchString(file) {
 		return breakWords("", []string{"grep -E -e " + pattern, shpath(file)})
 	}
-	return eachFile([]string{file}, "grep -q -E -e "+pattern+" %s")
+	return breakWords("", []string{"grep -l -E -e " + pattern, shpath(file)}) + " |\n  diff - <(ls " + shpath(file) + ")"
 }
 
 // eachFile runs a command for one file, or in a loop for several; %s in it is the
@@ -229,8 +241,8 @@ func extensionText(extension string, paths, wanted []string) string {
 		}
 		want = append(want, shexpand(w))
 	}
-	command := "openssl x509 -in %s -noout -ext " + extension + " | sed '1d; s/ //g; y/,/\\n/' | sort |\n" +
-		"  diff - <(printf '%s\\n' " + strings.Join(want, " ") + " | sort)"
+	command := "openssl x509 -in %s -noout -ext " + extension + " |\n  sed '1d; s/ //g; y/,/\\n/' | sort |\n" +
+		breakWords("  ", append([]string{"  diff - <(printf '%s\\n'"}, want...)) + " | sort)"
 	if len(paths) == 1 && plainWord.MatchString(paths[0]) {
 		return strings.Replace(command, "%s", shpath(paths[0]), 1)
 	}

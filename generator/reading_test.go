@@ -29,7 +29,9 @@ const (
 	longestCodeLine = 100 // columns, but for flags of an operator and values of the lab
 )
 
-var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600}
+var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600,
+	// It holds a whole install-config, of 45 lines in a lab with mirrors, CA and proxy.
+	"make-ignition.sh": 170}
 
 const otherScriptCode = 150
 
@@ -120,11 +122,16 @@ func setsFlags(c *syntax.CallExpr) bool {
 	return len(c.Assigns) == 1 && c.Assigns[0].Name.Value == "additional_flags"
 }
 
+// isStep says whether a condition is step, alone or after a part.
 func isStep(c *syntax.IfClause) bool {
 	if len(c.Cond) != 1 {
 		return false
 	}
-	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
+	command := c.Cond[0].Cmd
+	if both, ok := command.(*syntax.BinaryCmd); ok {
+		command = both.Y.Cmd
+	}
+	call, ok := command.(*syntax.CallExpr)
 	return ok && len(call.Args) > 0 && call.Args[0].Lit() == "step"
 }
 
@@ -160,11 +167,12 @@ func (r *readable) of(t testing.TB, file string) measured {
 }
 
 // libraries are those that a file of a directory loads, and those that they load.
+// lib/text.sh, which prints a script, plays no part when a stage runs.
 func (r *readable) libraries(t testing.TB, dir, file string) []string {
 	t.Helper()
 	var out []string
 	for queue := r.of(t, file).loads; len(queue) > 0; queue = queue[1:] {
-		if slices.Contains(out, queue[0]) {
+		if slices.Contains(out, queue[0]) || queue[0] == "lib/text.sh" {
 			continue
 		}
 		if r.files[dir+"/"+queue[0]] == "" {
@@ -264,11 +272,23 @@ func (r *readable) script(t *testing.T, dir, file string) {
 	}
 }
 
-var flagLine = regexp.MustCompile(`^( +("?-|additional_flags)|export [A-Z_]+=')`)
+var flagLine = regexp.MustCompile(`^( +("?-|additional_flags)|export [A-Z_]+='|[a-z-]+ [a-z-]+ [a-z-]+\.done [a-z-]+$)`)
 
+// longLines leaves out the text of files that a script writes: their bytes are
+// the installer's.
 func longLines(t *testing.T, file, text string) {
 	t.Helper()
+	end := ""
 	for i, line := range strings.Split(text, "\n") {
+		if end != "" {
+			if line == end {
+				end = ""
+			}
+			continue
+		}
+		if m := hereDoc.FindStringSubmatch(line); m != nil && m[2] != "COMMAND" {
+			end = m[2]
+		}
 		if n := len([]rune(line)); n > longestCodeLine && !flagLine.MatchString(line) {
 			t.Errorf("%s:%d has %d columns, more than %d", file, i+1, n, longestCodeLine)
 		}

@@ -29,6 +29,7 @@ type scriptData struct {
 	InfoLookups  []infoLookup
 	CheckLookups []infoLookup
 
+	Endings       bool      // it may end otherwise than with its checks
 	CheckSettings []setting // of checks/STAGE.sh
 	steps         int       // how many steps have a number
 }

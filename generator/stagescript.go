@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -14,7 +15,7 @@ import (
 
 // stageLibraries are the files in lib/ that explain and guard a stage script,
 // in the order in which a reader meets them.
-var stageLibraries = []string{"stage", "host", "record", "text", "part", "service", "follow", "checks"}
+var stageLibraries = []string{"stage", "host", "record", "text", "ending", "part", "service", "follow", "checks"}
 
 // placeLibraries are the files in lib/ that differ between the places: how podman
 // reaches the registries, and programs that ask the cluster.
@@ -165,6 +166,15 @@ type checkCommand struct {
 	Unless string // shell test under which the check does not count; empty is never
 }
 
+// Head is the call of check, without its command.
+func (c checkCommand) Head() (string, error) {
+	title, err := shquote(c.Title)
+	if head := "check " + c.ID + " " + title; len(head)+len(" << 'COMMAND'") <= codeWidth {
+		return head, err
+	}
+	return "check " + c.ID + " \\\n  " + title, err
+}
+
 // Input is the command as check reads it: on one line where it fits.
 func (c checkCommand) Input() string {
 	if !strings.ContainsAny(c.Text, "'\n") && len(c.Text) < codeWidth-4 {
@@ -247,6 +257,7 @@ func (r *renderer) stageScript(d *scriptData, dir string, all []setting) error {
 		return err
 	}
 	d.Body = strings.Trim(d.Body, "\n")
+	d.Endings = otherEnding.MatchString(d.Body) || d.Topology() == "bootstrap-only" && d.Kind == "start"
 	d.Settings = mentioned(all, scriptSettings(d.Place), d.Body)
 	text, err := execute(t, "stage-script", d)
 	if err != nil {
@@ -289,6 +300,12 @@ func execute(t *template.Template, name string, data any) (string, error) {
 
 // inScript are the settings that the libraries use.
 var inScript = map[string]bool{"SCRIPTS": true, "ASSET_DIR": true, "HOST_ROOT": true}
+
+// otherEnding finds the functions of lib/ending.sh that a script calls.
+var otherEnding = regexp.MustCompile(`(?m)(^undo |\bfinish_part )`)
+
+// Topology is the lab's.
+func (d *scriptData) Topology() string { return d.Lab.Topology }
 
 // scriptSettings are the settings that the libraries of a script use in a place:
 // on a node, also what tells the lab from another.

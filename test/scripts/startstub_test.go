@@ -94,12 +94,13 @@ func newOnPaper(t *testing.T) *onPaper {
 cd "${PAPER}" || exit
 `+text)
 	}
+	l.Wrap(t, "systemctl", "echo inactive")
 	for _, name := range []string{"auth/kubeconfig", "auth/kubeconfig-loopback", "tls/ca.crt", "manifests/cluster-config.yaml", "release-info/digest",
 		"/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml", "/etc/kubernetes/kubeconfig", "/etc/kubernetes/manifests/etcd-member-pod.yaml"} {
 		p.write(t, l.Asset(name), "x\n")
 	}
 	p.write(t, l.Asset("release-info/images"), "cluster-bootstrap quay.io/example/cluster-bootstrap@sha256:1\n")
-	p.write(t, l.Asset("manifests/cluster-dns-02-config.yml"), "spec:\n  baseDomain: "+planOf(t, release, usualLab).Lab.Domain()+"\n")
+	l.put(t, "manifests/cluster-dns-02-config.yml", "spec:\n  baseDomain: mylab.bootlab.test\n")
 	for manifest, pod := range staticPodNames {
 		p.write(t, l.Asset("bootstrap-manifests/"+manifest), "kind: Pod\nmetadata:\n  name: "+pod+"\n")
 	}

@@ -33,7 +33,8 @@ ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
-STAGE=finish-bootstrap RECORD=finish-bootstrap MARKER=finish-bootstrap.done
+STAGE=finish-bootstrap RECORD=finish-bootstrap
+MARKER=finish-bootstrap.done
 NEXT='on the workstation, remove-bootstrap.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"

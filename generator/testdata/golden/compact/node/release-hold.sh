@@ -25,7 +25,8 @@ ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
-STAGE=release-hold RECORD=release-hold MARKER=''
+STAGE=release-hold RECORD=release-hold
+MARKER=''
 NEXT='wait-for-masters.sh and approve-csrs.sh --watch, while bootkube.sh works'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"

@@ -30,7 +30,8 @@ ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
-STAGE=restore-cvo-overrides RECORD=cvo-overrides MARKER=cvo-overrides.done
+STAGE=restore-cvo-overrides RECORD=cvo-overrides
+MARKER=cvo-overrides.done
 NEXT='wait-for-ceo.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"

@@ -44,10 +44,13 @@ start-bootstrap cb-bootstrap cb-bootstrap.done cluster-bootstrap whole
 restore-cvo-overrides cvo-overrides cvo-overrides.done - whole
 wait-for-ceo wait-for-ceo - wait-for-ceo
 '
-STAGE=run-bootkube-until RECORD=run-bootkube-until MARKER=''
+STAGE=run-bootkube-until RECORD=run-bootkube-until
+MARKER=''
 NEXT='the script of the stage behind it'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/ending.sh
+source "${SCRIPTS}/lib/ending.sh"
 
 needs systemctl podman jq flock
 needs_input 'it comes from overlay.ign, which is merged into bootstrap.ign' \
@@ -148,7 +151,7 @@ if step 3 'Wait for the marker of the stage'; then
       state="$(systemctl show --property=ActiveState --value bootkube.service)"
       [[ ! ${state} =~ ^(inactive|failed)$ || -e ${marker} ]] ||
         give_up "bootkube.service ended before ${UNTIL} was done" \
-          'See journalctl -u bootkube.service.' 'If it never began, a script had the lock: try again.'
+          'See journalctl -u bootkube.service.' 'If it never began, run this again.'
     fi
     sleep 0.1
   done

@@ -61,8 +61,9 @@ REQUIRED_PODS=$'openshift-kube-apiserver/kube-apiserver\n'
 REQUIRED_PODS+=$'openshift-kube-scheduler/openshift-kube-scheduler\n'
 REQUIRED_PODS+=$'openshift-kube-controller-manager/kube-controller-manager\n'
 REQUIRED_PODS+='openshift-cluster-version/cluster-version-operator'
-STAGE=start-bootstrap RECORD=cb-bootstrap MARKER=cb-bootstrap.done
-CONTAINER=cluster-bootstrap NEXT='restore-cvo-overrides.sh'
+STAGE=start-bootstrap RECORD=cb-bootstrap
+MARKER=cb-bootstrap.done CONTAINER=cluster-bootstrap
+NEXT='restore-cvo-overrides.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -27,10 +27,13 @@ GATEWAY='192.168.126.1'
 MASTERS=$'master-0 192.168.126.20\n'
 MASTERS+=$'master-1 192.168.126.21\n'
 MASTERS+='master-2 192.168.126.22'
-STAGE=wait-for-masters RECORD=wait-for-masters MARKER=''
+STAGE=wait-for-masters RECORD=wait-for-masters
+MARKER=''
 NEXT='back to the terminal of start-bootstrap.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/ending.sh
+source "${SCRIPTS}/lib/ending.sh"
 
 needs oc jq flock
 needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig-loopback \

@@ -25,7 +25,8 @@ CONTROL_PLANE_REPLICAS='3'
 MASTERS=$'master-0 192.168.126.20\n'
 MASTERS+=$'master-1 192.168.126.21\n'
 MASTERS+='master-2 192.168.126.22'
-STAGE=watch-etcd-members RECORD=watch-etcd-members MARKER=''
+STAGE=watch-etcd-members RECORD=watch-etcd-members
+MARKER=''
 NEXT='back to the terminal of the stage that is running'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"

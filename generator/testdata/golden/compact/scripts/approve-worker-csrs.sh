@@ -24,10 +24,13 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 WORKERS=''
-STAGE=approve-worker-csrs RECORD=approve-worker-csrs MARKER=''
+STAGE=approve-worker-csrs RECORD=approve-worker-csrs
+MARKER=''
 NEXT='back to wait-for-operators.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/ending.sh
+source "${SCRIPTS}/lib/ending.sh"
 
 needs openssl jq flock
 needs_input 'run get-tools.sh first' tools/oc

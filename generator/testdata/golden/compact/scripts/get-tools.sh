@@ -18,7 +18,8 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_NAME='compact'
-STAGE=get-tools RECORD=get-tools MARKER=get-tools.done
+STAGE=get-tools RECORD=get-tools
+MARKER=get-tools.done
 NEXT='copy-manifests.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"

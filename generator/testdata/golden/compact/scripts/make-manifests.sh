@@ -54,7 +54,8 @@ INFRASTRUCTURE_TOPOLOGY='HighlyAvailable'
 INGRESS_PLACEMENT='Workers'
 MASTERS_SCHEDULABLE='true'
 SSH_KEY=''
-STAGE=make-manifests RECORD=make-manifests MARKER=make-manifests.done
+STAGE=make-manifests RECORD=make-manifests
+MARKER=make-manifests.done
 NEXT='release-info.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
@@ -171,7 +172,8 @@ pem() { base64 --wrap=0 "tls/$1"; } # FILE
 root_ca() { sed 's/^/    /' tls/root-ca.crt; }
 
 moment() { # -startdate|-enddate NAME
-  date --utc --date="$(openssl x509 -in "tls/$2.crt" -noout "$1" | cut -d = -f 2)" +%Y-%m-%dT%H:%M:%SZ
+  date --utc --date="$(openssl x509 -in "tls/$2.crt" -noout "$1" | cut -d = -f 2)" \
+    +%Y-%m-%dT%H:%M:%SZ
 }
 
 pointer_config() { # ROLE

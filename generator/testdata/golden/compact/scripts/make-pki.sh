@@ -31,7 +31,8 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_DOMAIN='compact.bootlab.test'
 KUBERNETES_SERVICE_ADDRESS='172.30.0.1'
-STAGE=make-pki RECORD=make-pki MARKER=make-pki.done
+STAGE=make-pki RECORD=make-pki
+MARKER=make-pki.done
 NEXT='make-kubeconfigs.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"

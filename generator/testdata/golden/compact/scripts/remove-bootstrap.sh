@@ -32,10 +32,13 @@ BOOTSTRAP_IGNITION='bootlab-compact-bootstrap.ign'
 BALANCER_SOCKET='../vms/haproxy.sock'
 BOOTSTRAP_BACKENDS='api machine-config-server'
 KUBECONFIG_FILE=install/auth/kubeconfig
-STAGE=remove-bootstrap RECORD=remove-bootstrap MARKER=remove-bootstrap.done
+STAGE=remove-bootstrap RECORD=remove-bootstrap
+MARKER=remove-bootstrap.done
 NEXT='wait-for-operators.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/ending.sh
+source "${SCRIPTS}/lib/ending.sh"
 
 needs socat jq flock
 needs_input 'run get-tools.sh first' tools/oc

@@ -31,8 +31,9 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_PROFILE_ANNOTATION='self-managed-high-availability'
-STAGE=render-api RECORD=api-bootstrap MARKER=api-bootstrap.done
-CONTAINER=api-render NEXT='render-auth-api.sh'
+STAGE=render-api RECORD=api-bootstrap
+MARKER=api-bootstrap.done CONTAINER=api-render
+NEXT='render-auth-api.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -29,8 +29,9 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_PROFILE_ANNOTATION='self-managed-high-availability'
-STAGE=render-auth-api RECORD=auth-api-bootstrap MARKER=auth-api-bootstrap.done
-CONTAINER=auth-api-render NEXT='render-config.sh'
+STAGE=render-auth-api RECORD=auth-api-bootstrap
+MARKER=auth-api-bootstrap.done CONTAINER=auth-api-render
+NEXT='render-config.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

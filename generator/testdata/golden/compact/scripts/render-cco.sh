@@ -30,8 +30,9 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-cco RECORD=cco-bootstrap MARKER=cco-bootstrap.done
-CONTAINER=cco-render NEXT='render-all.sh --verify'
+STAGE=render-cco RECORD=cco-bootstrap
+MARKER=cco-bootstrap.done CONTAINER=cco-render
+NEXT='render-all.sh --verify'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -39,8 +39,9 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-etcd RECORD=etcd-bootstrap MARKER=etcd-bootstrap.done
-CONTAINER=etcd-render NEXT='render-kube-apiserver.sh'
+STAGE=render-etcd RECORD=etcd-bootstrap
+MARKER=etcd-bootstrap.done CONTAINER=etcd-render
+NEXT='render-kube-apiserver.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -27,8 +27,9 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-ingress RECORD=ingress-operator-bootstrap MARKER=ingress-operator-bootstrap.done
-CONTAINER=ingress-render NEXT='render-node-tuning.sh'
+STAGE=render-ingress RECORD=ingress-operator-bootstrap
+MARKER=ingress-operator-bootstrap.done CONTAINER=ingress-render
+NEXT='render-node-tuning.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -41,8 +41,9 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-kcm RECORD=kube-controller-manager-bootstrap MARKER=kube-controller-manager-bootstrap.done
-CONTAINER=kube-controller-render NEXT='render-scheduler.sh'
+STAGE=render-kcm RECORD=kube-controller-manager-bootstrap
+MARKER=kube-controller-manager-bootstrap.done CONTAINER=kube-controller-render
+NEXT='render-scheduler.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -56,8 +56,9 @@ set -Eeuo pipefail
 SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-mco RECORD=mco-bootstrap MARKER=mco-bootstrap.done
-CONTAINER=mco-render NEXT='render-cco.sh'
+STAGE=render-mco RECORD=mco-bootstrap
+MARKER=mco-bootstrap.done CONTAINER=mco-render
+NEXT='render-cco.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
@@ -92,12 +93,9 @@ additional_flags=()
 [[ ! -f manifests/openshift-lbconfig-custom-dns.yaml ]] ||
   additional_flags+=(--cloud-lb-config-file=/assets/manifests/openshift-lb-config.yaml)
 
-if step 1 'Pull the image'; then
+if step 1 'Pull the image, and write the list of the images of the release to a file'; then
   podman image exists "${MACHINE_CONFIG_OPERATOR_IMAGE}" ||
     timeout 1800 podman pull "${MACHINE_CONFIG_OPERATOR_IMAGE}"
-fi 9>&-
-
-if step 2 'Write the list of images of the release to a file'; then
   # The operator reads every image that nodes and pods need from this file.
   # podman 4.3 sometimes loses the output of a short container: ask again.
   rm -f image-references
@@ -107,7 +105,7 @@ if step 2 'Write the list of images of the release to a file'; then
   done
 fi 9>&-
 
-if step 3 'Render into an empty mco-bootstrap/'; then
+if step 2 'Render into an empty mco-bootstrap/'; then
   rm -rf mco-bootstrap
   # --root-ca: goes to nodes, which verify the Machine Config Server by it; not
   # looked at, so anything is taken
@@ -143,7 +141,7 @@ if step 3 'Render into an empty mco-bootstrap/'; then
     "${additional_flags[@]}"
 fi 9>&-
 
-if step 4 'Copy the results to where they are read'; then
+if step 3 'Copy the results to where they are read'; then
   # A copy goes to .new/ first and is then renamed: a file that another program
   # reads is whole.
   mkdir -p .new "${HOST_ROOT}"/etc/{mcc/bootstrap,mcs/bootstrap,kubernetes/manifests} \

@@ -25,10 +25,13 @@ SMOKE_NAMESPACE='bootlab-compact'
 SMOKE_HOST='bootlab-smoke-test.apps.compact.bootlab.test'
 SMOKE_GREETING='This is compact.bootlab.test.'
 KUBECONFIG_FILE=install/auth/kubeconfig
-STAGE=smoke-test RECORD=smoke-test MARKER=''
+STAGE=smoke-test RECORD=smoke-test
+MARKER=''
 NEXT=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/ending.sh
+source "${SCRIPTS}/lib/ending.sh"
 
 needs curl jq flock
 needs_input 'run get-tools.sh first' tools/oc

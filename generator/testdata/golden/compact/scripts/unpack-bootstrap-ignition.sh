@@ -32,7 +32,8 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 OUT_DIR="${SCRIPTS%/*}"
 IGNITION_FILE="${OUT_DIR}"/'../bootstrap.ign'
-STAGE=unpack-bootstrap-ignition RECORD=unpack-bootstrap-ignition MARKER=unpack-bootstrap-ignition.done
+STAGE=unpack-bootstrap-ignition RECORD=unpack-bootstrap-ignition
+MARKER=unpack-bootstrap-ignition.done
 NEXT='release-info.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
@@ -72,7 +73,7 @@ invalidates api-bootstrap.done render-api.sh \
   'render-api wrote the FeatureGate'\''s status, and this puts the bare file back'
 # A file that is refused invalidates nothing: a step removes the markers.
 invalidates_by_step
-option '--ignition=FILE' IGNITION_OPTION 'the file to unpack, in place of bootstrap.ign beside lab.yaml'
+option '--ignition=FILE' IGNITION_OPTION 'unpack this file, not bootstrap.ign beside lab.yaml'
 # A name is relative to the directory in which the script was called.
 for argument in "$@"; do
   [[ ${argument} == --ignition=* ]] || continue

@@ -27,7 +27,8 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 KUBECONFIG_FILE=install/auth/kubeconfig
-STAGE=wait-for-operators RECORD=wait-for-operators MARKER=''
+STAGE=wait-for-operators RECORD=wait-for-operators
+MARKER=''
 NEXT='smoke-test.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
@@ -116,10 +117,10 @@ wait_until() { # SECONDS WHAT QUESTION
   done
 }
 
-if step 1 'Wait for the ClusterVersion to be Available, not Failing, not Progressing'; then
+if step 1 'Wait for the ClusterVersion to be Available and to rest'; then
   # That is how the version operator says that every part of the release is
   # applied.
-  wait_until 2400 'the ClusterVersion to be Available, not Failing, not Progressing' version_is_installed
+  wait_until 2400 'the ClusterVersion to be Available and to rest' version_is_installed
 fi 9>&-
 
 if step 2 'Wait for every operator to be without Progressing for 30 seconds'; then

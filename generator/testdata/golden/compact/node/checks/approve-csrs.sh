@@ -31,7 +31,8 @@ COMMAND
 check serving 'every master has its serving certificate' << 'COMMAND'
 export MACHINES="${MASTERS}" CLUSTER_DOMAIN="${CLUSTER_DOMAIN}"
 bash "${SCRIPTS}/lib/machines.sh" |
-  awk '{ print } !/, serving certificate (Approved,Issued|in use)$/ { bad = 1 } END { exit bad || !NR }'
+  awk '{ print } !/, serving certificate (Approved,Issued|in use)$/ { bad = 1 }
+    END { exit bad || !NR }'
 COMMAND
 
 end_of_checks

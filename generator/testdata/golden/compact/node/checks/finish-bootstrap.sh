@@ -17,16 +17,18 @@ source "${SCRIPTS}/lib/checks.sh"
 check ended 'bootkube.sh counts as ended' <<< \
   '(($(ls .bootkube.done | wc -l) >= 1))'
 check record 'the record says that bootkube.sh succeeded' << 'COMMAND'
-jq --exit-status --compact-output '.[-1] | {phase, result}' "${HOST_ROOT}/var/log/openshift/bootkube.json" |
+jq --exit-status --compact-output '.[-1] | {phase, result}' \
+  "${HOST_ROOT}/var/log/openshift/bootkube.json" |
   tee /dev/stderr | grep -x '{"phase":"service end","result":"success"}' > /dev/null
 COMMAND
 check config-map 'the cluster knows that the bootstrap is complete' << 'COMMAND'
-timeout 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
+timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
   get configmap bootstrap --namespace=kube-system --output=jsonpath='{.data.status}{"\n"}' |
   tee /dev/stderr | grep -x complete > /dev/null
 COMMAND
 check member-removed 'etcd goes on without the bootstrap'\''s member' << 'COMMAND'
-timeout 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s get etcds cluster --output=json |
+timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
+  get etcds cluster --output=json |
   jq --raw-output '.status.conditions[]? | select(.type | test("^EtcdBoot?strapMemberRemoved$"))
     | "\(.type) \(.status) \(.message)"' | tee /dev/stderr | grep ' True ' > /dev/null
 COMMAND

@@ -17,7 +17,7 @@ source "${SCRIPTS}/lib/checks.sh"
 check overrides 'the overrides are the user'\''s own again' << 'COMMAND'
 # No overrides at all may be written as null, as an empty list, or not at all.
 overrides='.spec.overrides // [] | sort_by(.kind, .group, .namespace, .name)'
-live="$(timeout 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
+live="$(timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
   get clusterversion version --output=json)"
 diff <(jq --sort-keys "${overrides}" original_cvo_overrides.patch || echo unreadable) \
   <(jq --sort-keys "${overrides}" <<< "${live}")

@@ -19,7 +19,10 @@ set +a
 source "${SCRIPTS}/lib/checks.sh"
 
 check required-pods 'the masters run the control plane' << 'COMMAND'
-pods() { timeout 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s get pods --namespace="$1" --output=json; }
+pods() {
+  timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
+    get pods --namespace="$1" --output=json
+}
 bad=0
 for pod in ${REQUIRED_PODS}; do
   # A load balancer may still lead to the API server that is gone: ask twice.

@@ -20,12 +20,14 @@ source "${SCRIPTS}/lib/checks.sh"
 check api 'api answers' << 'COMMAND'
 curl --cacert tls/kube-apiserver-complete-server-ca-bundle.crt --silent --show-error --fail \
   --max-time 15 --write-out '%{http_code}\n' --output /dev/null \
-  "${API_METHOD}" "https://api.${CLUSTER_DOMAIN}:6443/${API_PATH}" | tee /dev/stderr | grep -x 200 > /dev/null
+  "${API_METHOD}" "https://api.${CLUSTER_DOMAIN}:6443/${API_PATH}" |
+  tee /dev/stderr | grep -x 200 > /dev/null
 COMMAND
 check api-int 'api-int answers' << 'COMMAND'
 curl --cacert tls/kube-apiserver-complete-server-ca-bundle.crt --silent --show-error --fail \
   --max-time 15 --write-out '%{http_code}\n' --output /dev/null \
-  "${API_METHOD}" "https://api-int.${CLUSTER_DOMAIN}:6443/${API_PATH}" | tee /dev/stderr | grep -x 200 > /dev/null
+  "${API_METHOD}" "https://api-int.${CLUSTER_DOMAIN}:6443/${API_PATH}" |
+  tee /dev/stderr | grep -x 200 > /dev/null
 COMMAND
 
 end_of_checks

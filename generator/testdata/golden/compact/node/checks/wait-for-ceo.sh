@@ -15,7 +15,7 @@ set +a
 source "${SCRIPTS}/lib/checks.sh"
 
 check running-in-cluster 'etcd runs in the cluster' << 'COMMAND'
-timeout 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
+timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
   get etcds.operator.openshift.io cluster --output=json |
   jq --raw-output '.status.conditions[]? | select(.type == "EtcdRunningInCluster")
     | [.type, .status, .reason, .message] | join(" ")' |

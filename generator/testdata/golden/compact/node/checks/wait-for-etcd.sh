@@ -16,7 +16,7 @@ source "${SCRIPTS}/lib/checks.sh"
 
 check healthy 'etcd answers and has a quorum' << 'COMMAND'
 # Without a name: the script, or bootkube.sh, may be asking under it now.
-timeout 60 podman run --quiet --rm --pull=never --net=host --log-driver=k8s-file \
+timeout --foreground 60 podman run --quiet --rm --pull=never --net=host --log-driver=k8s-file \
   --volume "${ASSET_DIR}/tls:/opt/openshift/tls:ro,z" --env ETCDCTL_API=3 --entrypoint etcdctl \
   "$(awk '$1 == "etcd" { print $2 }' release-info/images)" --command-timeout=5s \
   --cacert=/opt/openshift/tls/etcd-ca-bundle.crt --cert=/opt/openshift/tls/etcd-client.crt \

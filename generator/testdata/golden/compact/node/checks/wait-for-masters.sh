@@ -22,7 +22,10 @@ source "${SCRIPTS}/lib/checks.sh"
 check nodes 'every master is a Node with its own address' << 'COMMAND'
 export MACHINES="${MASTERS}" CLUSTER_DOMAIN="${CLUSTER_DOMAIN}"
 bash "${SCRIPTS}/lib/machines.sh" |
-  awk 'BEGIN { n = split(ENVIRON["MACHINES"], word, /[ \n]+/); for (i = 1; i < n; i += 2) address[word[i] ":"] = word[i + 1] }
+  awk 'BEGIN {
+      n = split(ENVIRON["MACHINES"], word, /[ \n]+/)
+      for (i = 1; i < n; i += 2) address[word[i] ":"] = word[i + 1]
+    }
     { print; at = $0; sub(/^.* at /, "", at); sub(/,.*/, "", at) }
     !/: Node / || !index(" " at " ", " " address[$1] " ") { bad = 1 }
     END { exit bad || !NR }'
@@ -30,7 +33,8 @@ COMMAND
 check serving 'every master has its serving certificate' << 'COMMAND'
 export MACHINES="${MASTERS}" CLUSTER_DOMAIN="${CLUSTER_DOMAIN}"
 bash "${SCRIPTS}/lib/machines.sh" |
-  awk '{ print } !/, serving certificate (Approved,Issued|in use)$/ { bad = 1 } END { exit bad || !NR }'
+  awk '{ print } !/, serving certificate (Approved,Issued|in use)$/ { bad = 1 }
+    END { exit bad || !NR }'
 COMMAND
 check foreign 'no Node is foreign to this lab' << 'COMMAND'
 kubeconfig=auth/kubeconfig

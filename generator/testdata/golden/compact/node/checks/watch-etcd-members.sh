@@ -22,8 +22,12 @@ bash "${SCRIPTS}/lib/etcdctl.sh" member list | awk -F ', ' '
     for (i = 1; i < n; i += 2) at[word[i + 1]] = word[i] }
   { address = $4; gsub(/^https:\/\/|:2380$/, "", address)
     if (!(address in at)) { print $3 " at " $4 " is on no machine of the lab"; bad = 1; next }
-    if ($5 != "" && $5 != "https://" address ":2379") { print $3 " tells clients to come to " $5; bad = 1 }
-    if ((at[address] == "etcd-bootstrap") != ($3 == "etcd-bootstrap") && $3 != "") { print $3 " is at " $4; bad = 1 }
+    if ($5 != "" && $5 != "https://" address ":2379") {
+      print $3 " tells clients to come to " $5; bad = 1
+    }
+    if ((at[address] == "etcd-bootstrap") != ($3 == "etcd-bootstrap") && $3 != "") {
+      print $3 " is at " $4; bad = 1
+    }
     if (address in seen) { print address " has two members"; bad = 1 }
     seen[address] = 1 }
   END { exit bad || !NR }'

@@ -84,7 +84,8 @@ stat --format='%s bytes' ignition/bootstrap.ign
 (($(stat --format=%s ignition/bootstrap.ign) < 400000))
 COMMAND
 check private 'no one else can read keys' << 'COMMAND'
-stat --format='%04a %n' ignition/*.ign install/*.ign install/auth/* install/install-config.kept.yaml install/.openshift_install_state.json |
+stat --format='%04a %n' ignition/*.ign install/*.ign install/auth/* \
+  install/install-config.kept.yaml install/.openshift_install_state.json |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
 check closed 'no one else can look into the directories' << 'COMMAND'

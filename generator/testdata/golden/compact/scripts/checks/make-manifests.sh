@@ -49,12 +49,16 @@ for file in manifests/machine-config-server-ca-configmap.yaml \
 done
 COMMAND
 check private 'no one else can read what is secret' << 'COMMAND'
-stat --format='%04a %n' install-config.yaml auth/kubeadmin-password manifests/machine-config-server-*-secret.yaml manifests/openshift-config-secret-pull-secret.yaml openshift/99_kubeadmin-password-secret.yaml manifests/kube-cloud-config.yaml openshift/99_openshift-cluster-api_*-user-data-secret.yaml |
+stat --format='%04a %n' install-config.yaml auth/kubeadmin-password \
+  manifests/machine-config-server-*-secret.yaml manifests/openshift-config-secret-pull-secret.yaml \
+  openshift/99_kubeadmin-password-secret.yaml manifests/kube-cloud-config.yaml \
+  openshift/99_openshift-cluster-api_*-user-data-secret.yaml |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
 check no-own-ca 'no CA of the user'\''s is left over' <<< \
   '[[ ! -e manifests/user-ca-bundle-config.yaml ]]'
-check machine-network 'the cluster'\''s install-config has the lab'\''s machine network' <<< \
+check machine-network \
+  'the cluster'\''s install-config has the lab'\''s machine network' <<< \
   'grep -E -e "^ +- cidr: ${MACHINE_NETWORK}\$" manifests/cluster-config.yaml'
 check replicas 'the cluster'\''s install-config has the lab'\''s number of masters' << 'COMMAND'
 awk '/^ *controlPlane:$/ { here = 1 } here && /^ *replicas:/ { print $2; exit }' \
@@ -155,13 +159,18 @@ command -v perl > /dev/null || program=(python3 -c 'import ctypes, ctypes.util, 
 crypt = ctypes.CDLL(ctypes.util.find_library("crypt")).crypt
 crypt.restype = ctypes.c_char_p
 print((crypt(*sys.stdin.buffer.read().splitlines()[:2]) or b"").decode())')
-[[ $(printf '%s\n%s\n' "$(cat auth/kubeadmin-password)" "${hash}" | "${program[@]}") == "${hash}" ]] ||
+password="$(cat auth/kubeadmin-password)"
+[[ $(printf '%s\n%s\n' "${password}" "${hash}" | "${program[@]}") == "${hash}" ]] ||
   { echo 'the hash is that of another password' && exit 1; }
 COMMAND
 check ssh-key 'the nodes get the lab'\''s SSH key' << 'COMMAND'
 key=$(printf %s "${SSH_KEY}" | jq --raw-input --slurp .)
 for file in openshift/99_openshift-machineconfig_99-{master,worker}-ssh.yaml; do
-  if [[ -z ${SSH_KEY} ]]; then [[ ! -e ${file} ]]; else grep -xF -e "        - ${key}" "${file}"; fi ||
+  if [[ -z ${SSH_KEY} ]]; then
+    [[ ! -e ${file} ]]
+  else
+    grep -xF -e "        - ${key}" "${file}"
+  fi ||
     { echo "${file} is not what lab.yaml asks for" && exit 1; }
 done
 COMMAND

@@ -55,7 +55,7 @@ stat --format='%04a %n' tls/*.key |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
 check key-pairs 'every certificate belongs to its key' << 'COMMAND'
-files=(tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt tls/*-server.crt tls/*-client.crt
+files=(tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt tls/*-server.crt tls/[ak]*-client.crt
   tls/apiserver-proxy.crt tls/journal-gatewayd.crt)
 paste <(printf '%s\n' "${files[@]}") \
   <(awk 'FNR == 1 { on = 1 } on; /-END/ { on = 0 }' "${files[@]}" |
@@ -90,38 +90,55 @@ check aggregator-chain 'the aggregator'\''s client has its signer' <<< \
   'openssl verify -no-CApath -CAfile tls/aggregator-ca-bundle.crt tls/aggregator-client.crt'
 check admin-subject 'the administrator is in the group that may do everything' << 'COMMAND'
 openssl x509 -in tls/admin-kubeconfig-client.crt -noout -subject -nameopt RFC2253 |
-  diff - <(echo subject=CN=system:admin,O=system:masters)
+  diff - <(printf '%s' subject= \
+    CN=system:admin, \
+    O=system:masters && echo)
 COMMAND
 check node-subject 'a new node comes as node-bootstrapper' << 'COMMAND'
 openssl x509 -in tls/kubelet-client.crt -noout -subject -nameopt RFC2253 |
-  diff - <(echo subject=CN=system:serviceaccount:openshift-machine-config-operator:node-bootstrapper,O=system:serviceaccounts:openshift-machine-config-operator+O=system:serviceaccounts)
+  diff - <(printf '%s' subject= \
+    CN=system:serviceaccount:openshift-machine-config-operator:node-bootstrapper, \
+    O=system:serviceaccounts:openshift-machine-config-operator+O=system:serviceaccounts && echo)
 COMMAND
 check kubelet-subject 'the API server comes to kubelets under its own name' << 'COMMAND'
 openssl x509 -in tls/kube-apiserver-to-kubelet-client.crt -noout -subject -nameopt RFC2253 |
-  diff - <(echo subject=CN=system:kube-apiserver,O=kube-master)
+  diff - <(printf '%s' subject= \
+    CN=system:kube-apiserver, \
+    O=kube-master && echo)
 COMMAND
 check proxy-subject 'the API server comes to other API servers as the proxy' << 'COMMAND'
 openssl x509 -in tls/apiserver-proxy.crt -noout -subject -nameopt RFC2253 |
-  diff - <(echo subject=CN=system:kube-apiserver-proxy,O=kube-master)
+  diff - <(printf '%s' subject= \
+    CN=system:kube-apiserver-proxy, \
+    O=kube-master && echo)
 COMMAND
 check api-name 'the API has a certificate for its outer name' << 'COMMAND'
-openssl x509 -in tls/kube-apiserver-lb-server.crt -noout -ext subjectAltName | sed '1d; s/ //g; y/,/\n/' | sort |
+openssl x509 -in tls/kube-apiserver-lb-server.crt -noout -ext subjectAltName |
+  sed '1d; s/ //g; y/,/\n/' | sort |
   diff - <(printf '%s\n' "DNS:api.${CLUSTER_DOMAIN}" | sort)
 COMMAND
 check api-int-name 'the API has a certificate for its inner name' << 'COMMAND'
-openssl x509 -in tls/kube-apiserver-internal-lb-server.crt -noout -ext subjectAltName | sed '1d; s/ //g; y/,/\n/' | sort |
+openssl x509 -in tls/kube-apiserver-internal-lb-server.crt -noout -ext subjectAltName |
+  sed '1d; s/ //g; y/,/\n/' | sort |
   diff - <(printf '%s\n' "DNS:api-int.${CLUSTER_DOMAIN}" | sort)
 COMMAND
 check localhost-name 'the API has a certificate for localhost' << 'COMMAND'
-openssl x509 -in tls/kube-apiserver-localhost-server.crt -noout -ext subjectAltName | sed '1d; s/ //g; y/,/\n/' | sort |
+openssl x509 -in tls/kube-apiserver-localhost-server.crt -noout -ext subjectAltName |
+  sed '1d; s/ //g; y/,/\n/' | sort |
   diff - <(printf '%s\n' DNS:localhost IPAddress:127.0.0.1 IPAddress:0:0:0:0:0:0:0:1 | sort)
 COMMAND
 check service-name 'the API has a certificate for its service' << 'COMMAND'
-openssl x509 -in tls/kube-apiserver-service-network-server.crt -noout -ext subjectAltName | sed '1d; s/ //g; y/,/\n/' | sort |
-  diff - <(printf '%s\n' DNS:kubernetes DNS:kubernetes.default DNS:kubernetes.default.svc DNS:kubernetes.default.svc.cluster.local DNS:openshift DNS:openshift.default DNS:openshift.default.svc DNS:openshift.default.svc.cluster.local "IPAddress:${KUBERNETES_SERVICE_ADDRESS}" | sort)
+openssl x509 -in tls/kube-apiserver-service-network-server.crt -noout -ext subjectAltName |
+  sed '1d; s/ //g; y/,/\n/' | sort |
+  diff - <(printf '%s\n' DNS:kubernetes DNS:kubernetes.default DNS:kubernetes.default.svc \
+    DNS:kubernetes.default.svc.cluster.local DNS:openshift DNS:openshift.default \
+    DNS:openshift.default.svc DNS:openshift.default.svc.cluster.local \
+    "IPAddress:${KUBERNETES_SERVICE_ADDRESS}" | sort)
 COMMAND
-check ignition-name 'the Machine Config Server has a certificate for the name that nodes ask' << 'COMMAND'
-openssl x509 -in tls/machine-config-server.crt -noout -ext subjectAltName | sed '1d; s/ //g; y/,/\n/' | sort |
+check ignition-name \
+  'the Machine Config Server has a certificate for the name that nodes ask' << 'COMMAND'
+openssl x509 -in tls/machine-config-server.crt -noout -ext subjectAltName |
+  sed '1d; s/ //g; y/,/\n/' | sort |
   diff - <(printf '%s\n' "DNS:api-int.${CLUSTER_DOMAIN}" | sort)
 COMMAND
 check server-usage 'serving certificates only serve' << 'COMMAND'
@@ -155,18 +172,20 @@ openssl verify -attime $((EPOCHSECONDS + 3600)) \
 COMMAND
 check server-bundle 'the bundle for clients of the API is complete' << 'COMMAND'
 grep -q -e '-BEGIN CERTIFICATE-' tls/kube-apiserver-complete-server-ca-bundle.crt
-cat tls/kube-apiserver-localhost-signer.crt tls/kube-apiserver-service-network-signer.crt tls/kube-apiserver-lb-signer.crt | sort |
-  diff - <(sort tls/kube-apiserver-complete-server-ca-bundle.crt)
+cat tls/kube-apiserver-localhost-signer.crt tls/kube-apiserver-service-network-signer.crt \
+  tls/kube-apiserver-lb-signer.crt |
+  sort | diff - <(sort tls/kube-apiserver-complete-server-ca-bundle.crt)
 COMMAND
 check client-bundle 'the bundle of those who may log in is complete' << 'COMMAND'
 grep -q -e '-BEGIN CERTIFICATE-' tls/kube-apiserver-complete-client-ca-bundle.crt
-cat tls/admin-kubeconfig-signer.crt tls/kubelet-signer.crt tls/kube-control-plane-signer.crt tls/kube-apiserver-to-kubelet-signer.crt tls/kubelet-bootstrap-kubeconfig-signer.crt | sort |
-  diff - <(sort tls/kube-apiserver-complete-client-ca-bundle.crt)
+cat tls/admin-kubeconfig-signer.crt tls/kubelet-signer.crt tls/kube-control-plane-signer.crt \
+  tls/kube-apiserver-to-kubelet-signer.crt tls/kubelet-bootstrap-kubeconfig-signer.crt |
+  sort | diff - <(sort tls/kube-apiserver-complete-client-ca-bundle.crt)
 COMMAND
-check rows 'every certificate has its name, signer, usage and lifetime, every bundle its signers' << 'COMMAND'
+check rows 'every certificate and every bundle is as the installer makes it' << 'COMMAND'
 # The first certificate of each file: that of a server is followed by its signer.
 text=$(awk 'FNR == 1 { on = 1 } on; /-END/ { on = 0 }' tls/root-ca.crt tls/*-signer.crt \
-  tls/aggregator-ca.crt tls/*-server.crt tls/*-client.crt tls/apiserver-proxy.crt \
+  tls/aggregator-ca.crt tls/*-server.crt tls/[ak]*-client.crt tls/apiserver-proxy.crt \
   tls/journal-gatewayd.crt | openssl crl2pkcs7 -nocrl -certfile /dev/stdin |
   openssl pkcs7 -print_certs -noout -text)
 paste -d ' ' <(awk '
@@ -217,7 +236,8 @@ COMMAND
 check signers 'every certificate is signed by the signer that is here now' << 'COMMAND'
 openssl verify -no-CApath -no_check_time -CAfile \
   <(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt) \
-  tls/*-signer.crt tls/*-server.crt tls/*-client.crt tls/apiserver-proxy.crt tls/journal-gatewayd.crt
+  tls/*-signer.crt tls/*-server.crt tls/[ak]*-client.crt tls/apiserver-proxy.crt \
+  tls/journal-gatewayd.crt
 COMMAND
 
 end_of_checks

@@ -32,10 +32,9 @@ for file in manifests/0000_00_cluster-version-operator_00_namespace.yaml \
 done
 COMMAND
 check deployment-image 'the deployment runs this release too' << 'COMMAND'
-for file in manifests/0000_00_cluster-version-operator_*_deployment.yaml; do
-  grep -q -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" "${file}" ||
-    { echo "${file}" && exit 1; }
-done
+grep -l -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
+  manifests/0000_00_cluster-version-operator_*_deployment.yaml |
+  diff - <(ls manifests/0000_00_cluster-version-operator_*_deployment.yaml)
 COMMAND
 check kubeconfig 'the pod'\''s kubeconfig leads to this node' <<< \
   'cmp auth/kubeconfig-loopback "${HOST_ROOT}/etc/kubernetes/kubeconfig"'

@@ -55,7 +55,8 @@ COMMAND
 check serving 'the member can serve the API server, its peers and the metrics port' << 'COMMAND'
 for file in \
   "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/*/etcd-serving-*.crt; do
-  openssl x509 -in "${file}" -noout -ext extendedKeyUsage | sed '1d; s/ //g; y/,/\n/' | sort |
+  openssl x509 -in "${file}" -noout -ext extendedKeyUsage |
+    sed '1d; s/ //g; y/,/\n/' | sort |
     diff - <(printf '%s\n' TLSWebServerAuthentication TLSWebClientAuthentication | sort)
 done
 COMMAND

@@ -57,12 +57,12 @@ grep -E -e '-----BEGIN CERTIFICATE-----' \
   kube-controller-manager-bootstrap/manifests/configmap-csr-controller-ca.yaml
 COMMAND
 check token-key 'the key of service account tokens is not empty' << 'COMMAND'
-for file in kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml; do
-  grep -q -E -e '^ *service-account\.key: [A-Za-z0-9+/=]{40}' "${file}" ||
-    { echo "${file}" && exit 1; }
-done
+grep -l -E -e '^ *service-account\.key: [A-Za-z0-9+/=]{40}' \
+  kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml |
+  diff - <(ls kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml)
 COMMAND
-check signer-fresh 'the signer of kubelets'\'' certificates lives long enough to finish' << 'COMMAND'
+check signer-fresh \
+  'the signer of kubelets'\'' certificates lives long enough to finish' << 'COMMAND'
 certificates=(tls/kubelet-signer.crt)
 openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
 openssl verify -attime $((EPOCHSECONDS + 3600)) \

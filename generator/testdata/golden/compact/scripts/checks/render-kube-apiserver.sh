@@ -41,19 +41,18 @@ check manifests-copied 'the operator'\''s objects wait among the manifests' << '
   (cd manifests && sha256sum --check --quiet)
 COMMAND
 check signer-certificates 'no signer'\''s Secret has an empty certificate' << 'COMMAND'
-for file in kube-apiserver-bootstrap/manifests/secret-*-signer.yaml; do
-  grep -q -E -e '^ *tls\.crt: [A-Za-z0-9+/=]{40}' "${file}" || { echo "${file}" && exit 1; }
-done
+grep -l -E -e '^ *tls\.crt: [A-Za-z0-9+/=]{40}' \
+  kube-apiserver-bootstrap/manifests/secret-*-signer.yaml |
+  diff - <(ls kube-apiserver-bootstrap/manifests/secret-*-signer.yaml)
 COMMAND
 check signer-keys 'no signer'\''s Secret has an empty key' << 'COMMAND'
-for file in kube-apiserver-bootstrap/manifests/secret-*-signer.yaml; do
-  grep -q -E -e '^ *tls\.key: [A-Za-z0-9+/=]{40}' "${file}" || { echo "${file}" && exit 1; }
-done
+grep -l -E -e '^ *tls\.key: [A-Za-z0-9+/=]{40}' \
+  kube-apiserver-bootstrap/manifests/secret-*-signer.yaml |
+  diff - <(ls kube-apiserver-bootstrap/manifests/secret-*-signer.yaml)
 COMMAND
 check client-cas 'no client CA is empty' << 'COMMAND'
-for file in kube-apiserver-bootstrap/manifests/configmap-*-ca.yaml; do
-  grep -q -E -e '-----BEGIN CERTIFICATE-----' "${file}" || { echo "${file}" && exit 1; }
-done
+grep -l -E -e '-----BEGIN CERTIFICATE-----' kube-apiserver-bootstrap/manifests/configmap-*-ca.yaml |
+  diff - <(ls kube-apiserver-bootstrap/manifests/configmap-*-ca.yaml)
 COMMAND
 check token-public-key 'the service account'\''s public key is not empty' << 'COMMAND'
 grep -E -e '-----BEGIN (RSA )?PUBLIC KEY-----' \

@@ -20,12 +20,14 @@ source "${SCRIPTS}/lib/checks.sh"
 
 check pod 'a pod was scheduled, pulled and started' << 'COMMAND'
 timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
-  get deployment smoke-test --namespace="${SMOKE_NAMESPACE}" --output=jsonpath='{.status.availableReplicas}' |
+  get deployment smoke-test --namespace="${SMOKE_NAMESPACE}" \
+  --output=jsonpath='{.status.availableReplicas}' |
   grep -Ex '[1-9][0-9]*'
 COMMAND
 check log 'its log can be read' << 'COMMAND'
 timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
-  logs deployment/smoke-test --namespace="${SMOKE_NAMESPACE}" --tail=5 | grep -F -e "${SMOKE_GREETING}"
+  logs deployment/smoke-test --namespace="${SMOKE_NAMESPACE}" --tail=5 |
+  grep -F -e "${SMOKE_GREETING}"
 COMMAND
 check names 'names resolve inside the pod' << 'COMMAND'
 timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
@@ -34,10 +36,12 @@ timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
 COMMAND
 check service 'the service answers inside the cluster' << 'COMMAND'
 timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
-  get --raw "/api/v1/namespaces/${SMOKE_NAMESPACE}/services/smoke-test:8080/proxy/" | grep -F -e "${SMOKE_GREETING}"
+  get --raw "/api/v1/namespaces/${SMOKE_NAMESPACE}/services/smoke-test:8080/proxy/" |
+  grep -F -e "${SMOKE_GREETING}"
 COMMAND
 check route 'the route answers from outside' << 'COMMAND'
-curl --noproxy '*' --silent --show-error --fail --max-time 15 "http://${SMOKE_HOST}/" | grep -F -e "${SMOKE_GREETING}"
+curl --noproxy '*' --silent --show-error --fail --max-time 15 "http://${SMOKE_HOST}/" |
+  grep -F -e "${SMOKE_GREETING}"
 COMMAND
 
 end_of_checks

@@ -27,8 +27,9 @@ check available 'every operator is available' << 'COMMAND'
 timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
   get clusteroperators --output=json | jq --raw-output '
     [.items[] | select(any(.status.conditions[]?; .type == "Available" and .status == "True") | not)
-      | "\(.metadata.name) is not available: \([.status.conditions[]? | select(.type == "Available").message
-        // ""] | join(" ") | gsub("[[:space:]]+"; " ") | .[0:150])"] as $missing
+      | ([.status.conditions[]? | select(.type == "Available").message // ""] | join(" ")) as $why
+      | "\(.metadata.name) is not available: \($why | gsub("[[:space:]]+"; " ") | .[0:150])"
+      ] as $missing
     | if .items == [] then "there is no ClusterOperator", ("" | halt_error(1))
       elif $missing == [] then "all are available"
       else $missing[], ("" | halt_error(1)) end' | grep .
@@ -36,9 +37,11 @@ COMMAND
 check stable 'no operator is rolling out a change' << 'COMMAND'
 timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
   get clusteroperators --output=json | jq --raw-output '
-    def progressing: first(.status.conditions[]? | select(.type == "Progressing")) // {status: "Unknown"};
-    [.items[] | select(progressing | .status == "False" and now - (.lastTransitionTime | fromdate) >= 30 | not)
-      | "\(.metadata.name) is Progressing \(progressing | "\(.status) since \(.lastTransitionTime)")"] as $restless
+    def progressing: first(.status.conditions[]? | select(.type == "Progressing"))
+      // {status: "Unknown"};
+    def rests: .status == "False" and now - (.lastTransitionTime | fromdate) >= 30;
+    [.items[] | select(progressing | rests | not) | "\(.metadata.name) is Progressing "
+      + (progressing | "\(.status) since \(.lastTransitionTime)")] as $restless
     | if .items == [] then "there is no ClusterOperator", ("" | halt_error(1))
       elif $restless == [] then "all are at rest"
       else $restless[], ("" | halt_error(1)) end' | grep .

@@ -4,7 +4,7 @@
 #
 # Sourced by stage.sh.
 RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
-PHASE='' LINE='' COMMAND='' LOGGER='' LOG_START=0 UNDO=''
+PHASE='' LINE='' COMMAND='' LOGGER='' LOG_START=0
 
 # Everything that is printed from here on also goes to the log.
 open_log() {
@@ -37,17 +37,6 @@ note_line() {
   done
 }
 
-# What a stage must not leave behind, also when it is interrupted.
-undo() { UNDO=$1; } # COMMAND
-
-# For a part of the stage that the checks do not describe.
-finish_part() { # MESSAGE
-  [[ -z ${SKIPPED} ]] || die 1 "skipped:${SKIPPED}; the stage is not done" "${0##*/} runs it whole"
-  record 'stage end' success
-  log "$1"
-  exit
-}
-
 # Runs however the script ends, but for kill -9.
 ended() {
   local status=$?
@@ -55,11 +44,6 @@ ended() {
   trap '' INT TERM HUP
   set +e
   exec 9>&-
-  # A stage that is done, but could not undo what it had to, has failed.
-  if [[ -n ${UNDO} ]] && ! (eval "${UNDO}") && ((status == 0)); then
-    status=1 PHASE='stage start' ERROR="${UNDO} failed"
-    printf 'error: %s\n' "${ERROR}"
-  fi
   if ((status != 0)); then
     [[ ${status} == [134] ]] || status=1
     [[ -n ${ERROR} ]] ||
@@ -117,14 +101,6 @@ mark() {
   [[ -z ${MARKER} ]] || touch "${MARKER}"
   [[ -z ${RECORD} ]] || record 'stage end' success
   catch_signals
-}
-
-# A stage that cannot succeed in this lab: the record says failure, as that of
-# bootkube.sh would, and there is no marker.
-finish_by_design() { # WHY
-  run_checks
-  record 'stage end' failure '' "ended by design: $1"
-  log "${STAGE} ends here by design: $1"
 }
 
 # A run that was killed between its marker and its record left the stage open.

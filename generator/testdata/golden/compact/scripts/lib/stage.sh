@@ -20,8 +20,6 @@ LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 source "${SCRIPTS}/lib/host.sh" # is this host fit, and is nothing else running?
 # shellcheck source=lib/record.sh
 source "${SCRIPTS}/lib/record.sh" # the log, the installer's record, the likely cause
-# shellcheck source=lib/text.sh
-source "${SCRIPTS}/lib/text.sh" # the script as text: --dry-run, --explain, --help
 
 log() { printf '==> %s\n' "$*"; }
 
@@ -62,7 +60,7 @@ runs_in_parallel() { PARALLEL=yes RECORDS="${LOG%.log}.json"; }
 
 begin() { # ARGUMENT...
   [[ ${PARSED} == yes ]] || read_options "$@"
-  if [[ ${MODE} == dry-run ]]; then show_commands && exit; fi
+  if [[ ${MODE} == dry-run ]]; then as_text commands; fi
   check_host
   if [[ ${MODE} == verify ]]; then verify; fi
   enter_directory
@@ -78,14 +76,19 @@ begin() { # ARGUMENT...
   remove_old_container
 }
 
+as_text() { # FUNCTION-OF-TEXT.SH ARGUMENT...
+  # shellcheck source=lib/text.sh
+  source "${SCRIPTS}/lib/text.sh" && "$@" && exit
+}
+
 # A script that has to look at its options calls this before it begins.
 read_options() { # ARGUMENT...
   local argument i
   PARSED=yes
   for argument in "$@"; do
     case ${argument} in
-      -h | --help) usage && exit ;;
-      --explain) explain && exit ;;
+      -h | --help) as_text usage ;;
+      --explain) as_text explain ;;
       --dry-run) MODE=dry-run && continue ;;
       --step | --verify) [[ ${MODE} == dry-run ]] || MODE=${argument#--} && continue ;;
       --force) FORCE=yes && continue ;;
@@ -149,7 +152,7 @@ step() { # NUMBER TITLE
       '') return 0 ;;
       s) SKIPPED+=" $1" && return 1 ;;
       a) MODE=run && return 0 ;;
-      c) step_text "$1" ;;
+      c) (as_text step_text "$1") ;;
       q) die 1 "stopped before step $1" "${0##*/} runs the whole stage again" ;;
     esac
   done
@@ -170,7 +173,9 @@ run_checks() {
 }
 
 verify() {
-  if [[ -z ${MARKER} || -e ${ASSET_DIR}/${MARKER} || -e ${LOG} ]]; then exec "${SCRIPTS}/checks/${STAGE}.sh"; fi
+  if [[ -z ${MARKER} || -e ${ASSET_DIR}/${MARKER} || -e ${LOG} ]]; then
+    exec "${SCRIPTS}/checks/${STAGE}.sh"
+  fi
   printf 'TAP version 14\nnot ok 1 - done: not run yet; run %s first\n1..1\n' "${0##*/}"
   exit 4
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # text.sh: the script as text, for --dry-run, --step, --explain and --help
 #
-# Sourced by stage.sh.
+# Loaded by stage.sh for these alone: when a stage runs, it plays no part.
 
 # The steps as a bash script of their own: nothing but the programs that run.
-show_commands() {
+commands() {
   local i word
   printf "cd -- %q\nset -Eeuo pipefail\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" "${ASSET_DIR}" "${SCRIPTS}"
   for word in ${WORDS}; do printf '%s=%q\n' "${word}" "${!word}"; done
