@@ -26,7 +26,7 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 			}
 		}
 	}
-	for _, file := range []string{"scripts/verify-api.sh", "node/resolve-api.sh", "scripts/resolve-api.sh"} {
+	for _, file := range []string{"scripts/verify-api.sh", "scripts/resolve-api.sh"} {
 		if files[file] != "" {
 			t.Errorf("%s is made", file)
 		}
@@ -56,7 +56,12 @@ func TestThePageOfAStageHoldsTheWholeScript(t *testing.T) {
 		var shown []string
 		for i, block := range strings.Split(section, "```") {
 			if i%2 == 1 {
-				shown = append(shown, bareLines(strings.TrimPrefix(block, "bash\n"))...)
+				for _, line := range bareLines(strings.TrimPrefix(block, "bash\n")) {
+					// The end of an if of the script's own looks like that of a step.
+					if !isMoved(script) || stepEnd.FindString(line) == "" {
+						shown = append(shown, line)
+					}
+				}
 			}
 		}
 		var want []string

@@ -23,8 +23,7 @@ HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
 STAGE=resolve-api RECORD=resolve-api-url
-MARKER=api-dns-resolved.done
-NEXT='render-cco.sh'
+MARKER=api-dns-resolved.done NEXT='render-cco.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

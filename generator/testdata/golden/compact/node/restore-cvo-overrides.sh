@@ -31,8 +31,7 @@ HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
 STAGE=restore-cvo-overrides RECORD=cvo-overrides
-MARKER=cvo-overrides.done
-NEXT='wait-for-ceo.sh'
+MARKER=cvo-overrides.done NEXT='wait-for-ceo.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -33,8 +33,7 @@ HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
 STAGE=wait-for-ceo RECORD=wait-for-ceo
-MARKER='' CONTAINER=wait-for-ceo
-NEXT='verify-api.sh'
+MARKER='' CONTAINER=wait-for-ceo NEXT='verify-api.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

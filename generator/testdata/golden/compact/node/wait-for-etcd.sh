@@ -34,8 +34,7 @@ CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
 ETCD_ENDPOINTS='https://localhost:2379'
 STAGE=wait-for-etcd RECORD=wait-for-etcd
-MARKER='' CONTAINER=etcdctl
-NEXT='start-bootstrap.sh'
+MARKER='' CONTAINER=etcdctl NEXT='start-bootstrap.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -20,8 +20,7 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 STAGE=copy-manifests RECORD=openshift-manifests
-MARKER=openshift-manifests.done
-NEXT='render-api.sh'
+MARKER=openshift-manifests.done NEXT='render-api.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

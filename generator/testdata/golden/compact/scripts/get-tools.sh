@@ -19,8 +19,7 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_NAME='compact'
 STAGE=get-tools RECORD=get-tools
-MARKER=get-tools.done
-NEXT='copy-manifests.sh'
+MARKER=get-tools.done NEXT='copy-manifests.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

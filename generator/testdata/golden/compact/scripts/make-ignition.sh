@@ -43,8 +43,7 @@ CONTROL_PLANE_REPLICAS='3'
 COMPUTE_REPLICAS='0'
 SSH_KEY=''
 STAGE=make-ignition RECORD=make-ignition
-MARKER=make-ignition.done
-NEXT=''
+MARKER=make-ignition.done NEXT=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -29,8 +29,7 @@ HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_NAME='compact'
 CLUSTER_DOMAIN='compact.bootlab.test'
 STAGE=make-kubeconfigs RECORD=make-kubeconfigs
-MARKER=make-kubeconfigs.done
-NEXT='make-manifests.sh'
+MARKER=make-kubeconfigs.done NEXT='make-manifests.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

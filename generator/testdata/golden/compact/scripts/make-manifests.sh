@@ -55,8 +55,7 @@ INGRESS_PLACEMENT='Workers'
 MASTERS_SCHEDULABLE='true'
 SSH_KEY=''
 STAGE=make-manifests RECORD=make-manifests
-MARKER=make-manifests.done
-NEXT='release-info.sh'
+MARKER=make-manifests.done NEXT='release-info.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -169,8 +169,7 @@ proxy=/O=kube-master/CN=system:kube-apiserver-proxy
 admin=/O=system:masters/CN=system:admin
 groups=/O=system:serviceaccounts+O=system:serviceaccounts:openshift-machine-config-operator
 bootstrapper=CN=system:serviceaccount:openshift-machine-config-operator:node-bootstrapper
-service="$(printf 'DNS:%s,' \
-  {kubernetes,openshift}{,.default,.default.svc,.default.svc.cluster.local})"
+service="$(printf 'DNS:%s,' {kubernetes,openshift}{,.default,.default.svc{,.cluster.local}})"
 
 if step 1 'Write what a certificate may be used for'; then
   mkdir -p tls make-pki

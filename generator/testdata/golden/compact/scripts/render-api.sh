@@ -32,8 +32,7 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_PROFILE_ANNOTATION='self-managed-high-availability'
 STAGE=render-api RECORD=api-bootstrap
-MARKER=api-bootstrap.done CONTAINER=api-render
-NEXT='render-auth-api.sh'
+MARKER=api-bootstrap.done CONTAINER=api-render NEXT='render-auth-api.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

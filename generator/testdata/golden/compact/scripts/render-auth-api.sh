@@ -30,8 +30,7 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_PROFILE_ANNOTATION='self-managed-high-availability'
 STAGE=render-auth-api RECORD=auth-api-bootstrap
-MARKER=auth-api-bootstrap.done CONTAINER=auth-api-render
-NEXT='render-config.sh'
+MARKER=auth-api-bootstrap.done CONTAINER=auth-api-render NEXT='render-config.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

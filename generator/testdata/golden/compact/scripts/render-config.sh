@@ -30,8 +30,7 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 STAGE=render-config RECORD=config-bootstrap
-MARKER=config-bootstrap.done CONTAINER=config-render
-NEXT='render-cvo.sh'
+MARKER=config-bootstrap.done CONTAINER=config-render NEXT='render-cvo.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

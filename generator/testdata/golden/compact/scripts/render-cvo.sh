@@ -31,8 +31,7 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 STAGE=render-cvo RECORD=cvo-bootstrap
-MARKER=cvo-bootstrap.done CONTAINER=cvo-render
-NEXT='render-etcd.sh'
+MARKER=cvo-bootstrap.done CONTAINER=cvo-render NEXT='render-etcd.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -52,8 +52,7 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 ETCD_ENDPOINTS='https://localhost:2379'
 STAGE=render-kube-apiserver RECORD=kube-apiserver-bootstrap
-MARKER=kube-apiserver-bootstrap.done CONTAINER=kube-apiserver-render
-NEXT='render-kcm.sh'
+MARKER=kube-apiserver-bootstrap.done CONTAINER=kube-apiserver-render NEXT='render-kcm.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -57,8 +57,7 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 STAGE=render-mco RECORD=mco-bootstrap
-MARKER=mco-bootstrap.done CONTAINER=mco-render
-NEXT='render-cco.sh'
+MARKER=mco-bootstrap.done CONTAINER=mco-render NEXT='render-cco.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

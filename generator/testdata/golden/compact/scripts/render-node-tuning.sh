@@ -29,8 +29,7 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 STAGE=render-node-tuning RECORD=node-tuning-bootstrap
-MARKER=node-tuning-bootstrap.done CONTAINER=node-tuning-render
-NEXT='render-mco.sh'
+MARKER=node-tuning-bootstrap.done CONTAINER=node-tuning-render NEXT='render-mco.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

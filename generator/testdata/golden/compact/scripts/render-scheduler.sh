@@ -33,8 +33,7 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 STAGE=render-scheduler RECORD=kube-scheduler-bootstrap
-MARKER=kube-scheduler-bootstrap.done CONTAINER=kube-scheduler-render
-NEXT='render-ingress.sh'
+MARKER=kube-scheduler-bootstrap.done CONTAINER=kube-scheduler-render NEXT='render-ingress.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -26,8 +26,7 @@ SMOKE_HOST='bootlab-smoke-test.apps.compact.bootlab.test'
 SMOKE_GREETING='This is compact.bootlab.test.'
 KUBECONFIG_FILE=install/auth/kubeconfig
 STAGE=smoke-test RECORD=smoke-test
-MARKER=''
-NEXT=''
+MARKER='' NEXT=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 # shellcheck source=lib/ending.sh

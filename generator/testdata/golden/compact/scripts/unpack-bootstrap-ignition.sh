@@ -33,8 +33,7 @@ HOST_ROOT="${ASSET_DIR%/*}/host"
 OUT_DIR="${SCRIPTS%/*}"
 IGNITION_FILE="${OUT_DIR}"/'../bootstrap.ign'
 STAGE=unpack-bootstrap-ignition RECORD=unpack-bootstrap-ignition
-MARKER=unpack-bootstrap-ignition.done
-NEXT='release-info.sh'
+MARKER=unpack-bootstrap-ignition.done NEXT='release-info.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -28,8 +28,7 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 KUBECONFIG_FILE=install/auth/kubeconfig
 STAGE=wait-for-operators RECORD=wait-for-operators
-MARKER=''
-NEXT='smoke-test.sh'
+MARKER='' NEXT='smoke-test.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env -S jq -f
-# csr.jq: may each pending request for a certificate be approved?
+# csr.jq: the judge of requests for certificates
+#
+# May each pending request be approved?
 #
 # csr.sh calls it with the requests, what openssl read in them (.opened), the Nodes
 # and the machines of the lab. One line for each: its name, good, older or refused,

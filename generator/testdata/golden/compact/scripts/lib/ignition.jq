@@ -1,3 +1,4 @@
+#!/usr/bin/env -S jq -f
 # ignition.jq: what unpack-bootstrap-ignition.sh takes from a bootstrap.ign, and
 # what it refuses
 #

@@ -68,7 +68,8 @@ likely_causes() {
     tail --bytes=4096 "${LOG}" | grep --quiet --line-regexp --fixed-strings "  log: ${LOG}" && break
     sleep 0.02
   done
-  tail --bytes="+$((LOG_START + 1))" "${LOG}" | sed '/^==> Checks$/,$d; /^==> /d; /^error: .* failed at line /d' |
+  tail --bytes="+$((LOG_START + 1))" "${LOG}" |
+    sed '/^==> Checks$/,$d; /^==> /d; /^error: .* failed at line /d' |
     jq --raw-input --slurp --raw-output --slurpfile stage "${SCRIPTS}/checks/${STAGE}.json" '
       . as $log | $stage[0].failures[] | select(.message as $message | $log | contains($message))
       | "  cause: \(.cause)\n  hint: \(.fix)"'
