@@ -57,7 +57,7 @@ type guide struct {
 var (
 	pageID     = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
 	pageFile   = regexp.MustCompile(`^(README\.md|guide/[A-Za-z0-9][A-Za-z0-9._-]*\.md)$`)
-	scriptFile = regexp.MustCompile(`^scripts/((lib|checks)/)?[A-Za-z0-9][A-Za-z0-9._-]*\.sh$`)
+	scriptFile = regexp.MustCompile(`^scripts/((lib|checks)/)?[A-Za-z0-9][A-Za-z0-9._-]*\.(sh|jq)$`)
 )
 
 // reserved are names of pages that the site makes itself.
@@ -90,7 +90,7 @@ func (g *guide) check() error {
 			case !pageFile.MatchString(p.File) || files[p.File]:
 				return fmt.Errorf("%s: page %s: file %q: expected guide/NAME.md, and each only once", guideFile, p.ID, p.File)
 			case p.Script != "" && !scriptFile.MatchString(p.Script):
-				return fmt.Errorf("%s: page %s: script %q: expected scripts/NAME.sh or scripts/lib/NAME.sh", guideFile, p.ID, p.Script)
+				return fmt.Errorf("%s: page %s: script %q: expected scripts/NAME.sh, or a .sh or .jq file below scripts/lib or scripts/checks", guideFile, p.ID, p.Script)
 			case !kinds[p.Kind]:
 				return fmt.Errorf("%s: page %s: kind %q: expected chapter, stage, library or file", guideFile, p.ID, p.Kind)
 			}

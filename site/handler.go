@@ -244,6 +244,7 @@ func contentType(name string) string {
 		".js":   "text/javascript; charset=utf-8",
 		".svg":  "image/svg+xml",
 		".sh":   "text/plain; charset=utf-8",
+		".jq":   "text/plain; charset=utf-8",
 	}
 	if known := types[path.Ext(name)]; known != "" {
 		return known

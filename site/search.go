@@ -3,6 +3,7 @@ package site
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,10 +29,11 @@ const (
 )
 
 type indexData struct {
-	// Pages are id and title; Heads are anchor and text, each once; Sections are
-	// pairs of numbers into both.
+	// Pages are id and title; Heads are text and anchor, each once; Sections are
+	// pairs of numbers into both. The anchor is left out where the browser can make
+	// it of the text; the top of a page has neither.
 	Pages    [][2]string `json:"pages"`
-	Heads    [][2]string `json:"heads"`
+	Heads    [][]string  `json:"heads"`
 	Sections []int       `json:"sections"`
 	// Common are words that are in most sections and therefore left out.
 	Common string `json:"common"`
@@ -79,18 +81,29 @@ func (x *indexer) addPage(number int, p *page) {
 
 func (x *indexer) addSection(number int, p *page, node *ast.Heading) {
 	i := slices.IndexFunc(p.headings, func(h *heading) bool { return h.node == node })
-	head := [2]string{p.headings[i].ID, p.headings[i].Text}
+	head := [2]string{p.headings[i].Text, p.headings[i].ID}
 	if node.Level == 1 {
-		head[0] = "" // the top of the page
+		head = [2]string{} // the top of the page
 	}
 	at, known := x.heads[head]
 	if !known {
 		at = len(x.data.Heads)
 		x.heads[head] = at
-		x.data.Heads = append(x.data.Heads, head)
+		words := head[:]
+		if head[1] == usualAnchor(head[0]) {
+			words = head[:1]
+		}
+		x.data.Heads = append(x.data.Heads, words)
 	}
 	x.data.Sections = append(x.data.Sections, number, at)
 	x.sections++
+}
+
+var inNoAnchor = regexp.MustCompile(`[^a-z0-9-]`)
+
+// usualAnchor is what the browser makes of a heading; site.js has the same rule.
+func usualAnchor(text string) string {
+	return inNoAnchor.ReplaceAllString(strings.ReplaceAll(strings.ToLower(text), " ", "-"), "")
 }
 
 func (x *indexer) addText(text string) {

@@ -47,18 +47,23 @@ func readIndex(t *testing.T, script string) (indexData, map[string][]int) {
 }
 
 func TestTheIndexKnowsEveryWordOfTheText(t *testing.T) {
-	_, files := built(t, source("# etcd\n\nFirst cluster-etcd-operator.\n\n## Checks\n\nA `member-pod` here.\n\n- 启动集群 now\n\n| a | b |\n|--|--|\n| cell | x |\n\n```bash\nsecretword\n```\n"))
+	_, files := built(t, source("# etcd\n\nFirst cluster-etcd-operator.\n\n## Checks\n\nA `member-pod` here.\n\n- 启动集群 now\n\n| a | b |\n|--|--|\n| cell | x |\n\n```bash\nsecretword\n```\n\n## Checks\n\nTwice.\n"))
 	data, words := readIndex(t, files["search-index.js"])
 	section := func(word string) string {
 		var at []string
 		for _, n := range words[word] {
-			at = append(at, data.Pages[data.Sections[2*n]][0]+"#"+data.Heads[data.Sections[2*n+1]][0])
+			head := data.Heads[data.Sections[2*n+1]]
+			anchor := usualAnchor(head[0])
+			if len(head) == 2 {
+				anchor = head[1]
+			}
+			at = append(at, data.Pages[data.Sections[2*n]][0]+"#"+anchor)
 		}
 		return strings.Join(at, " ")
 	}
 	for word, want := range map[string]string{
 		"operator": "render-etcd#", "cluster": "render-etcd#", "member": "render-etcd#checks", "pod": "render-etcd#checks", "cell": "render-etcd#checks",
-		"启动": "render-etcd#checks", "动集": "render-etcd#checks", "集群": "render-etcd#checks", "text": "make-pki#", "secretword": "",
+		"启动": "render-etcd#checks", "动集": "render-etcd#checks", "集群": "render-etcd#checks", "text": "make-pki#", "secretword": "", "twice": "render-etcd#checks-1",
 	} {
 		if got := section(word); got != want {
 			t.Errorf("%s is found in %q, want %q", word, got, want)

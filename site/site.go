@@ -39,7 +39,8 @@ type navGroup struct {
 var static embed.FS
 
 // Build reads a guide: guide.json, the pages it names, guide/pictures/*.svg and
-// scripts/*.sh, scripts/lib/*.sh, scripts/checks/*.sh, and nothing else.
+// scripts/*.sh, scripts/lib/*.sh, scripts/lib/*.jq, scripts/checks/*.sh, and nothing
+// else.
 func Build(src fs.FS) (*Site, error) {
 	g, err := readGuide(src)
 	if err != nil {
@@ -100,7 +101,7 @@ func compact(ext string, data []byte) []byte {
 }
 
 func (s *Site) readScripts(src fs.FS) error {
-	for _, pattern := range []string{"scripts/*.sh", "scripts/lib/*.sh", "scripts/checks/*.sh"} {
+	for _, pattern := range []string{"scripts/*.sh", "scripts/lib/*.sh", "scripts/lib/*.jq", "scripts/checks/*.sh"} {
 		names, err := fs.Glob(src, pattern)
 		if err != nil {
 			return err

@@ -110,11 +110,13 @@
   const distances = (text) => (text.match(/[A-Z]*[0-9a-z]/g) ?? []).map((n) =>
     [...n.slice(0, -1)].reduce((high, letter) => high * 26 + letter.charCodeAt(0) - 65, 0) * 36 + parseInt(n.at(-1), 36));
 
+  const usualAnchor = (text) => text.toLowerCase().replaceAll(' ', '-').replace(/[^a-z0-9-]/g, '');
+
   function unpack(data) {
     const sections = [];
     for (let i = 0; i < data.sections.length; i += 2) {
       const [id, title] = data.pages[data.sections[i]];
-      const [anchor, text] = data.heads[data.sections[i + 1]];
+      const [text, anchor = usualAnchor(text)] = data.heads[data.sections[i + 1]];
       const heads = cut(anchor ? text : `${title} ${id}`);
       sections.push({ page: data.sections[i], id, title, anchor, text, heads });
     }
