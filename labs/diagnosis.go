@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -287,7 +286,7 @@ func (s *Stage) symptom(f Failure) Symptom {
 		see += "\njournalctl -u bootkube    # on the bootstrap node, when bootkube.sh did it"
 	}
 	return Symptom{ID: s.ID + "/" + f.ID, Title: s.ID + " failed: " + f.Message, Seen: f.Message, Cause: f.Cause,
-		Proof:   []Proof{{Evidence: EvidenceRecords, Says: regexp.QuoteMeta(f.Message), Stage: s.RecordName()}},
+		Proof:   []Proof{{Evidence: EvidenceRecords, Says: f.pattern(), Stage: s.RecordName()}},
 		Command: see, Fix: f.Fix, Stage: s.ID, Source: source}
 }
 

@@ -2,6 +2,7 @@ package labs
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -318,11 +319,20 @@ func (g Gate) Seconds() int { return g.Minutes * 60 }
 // it comes from, what to do.
 type Failure struct {
 	ID      string `yaml:"id"`
-	Message string `yaml:"message"` // as the component prints it
+	Message string `yaml:"message"` // as the component prints it, on one line; … stands for anything
 	Cause   string `yaml:"cause"`
 	Fix     string `yaml:"fix"`
 	Span    `yaml:",inline"`
 	Source  string `yaml:"source"`
+}
+
+// pattern matches a line that has the message.
+func (f Failure) pattern() string {
+	parts := strings.Split(f.Message, "…")
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return strings.Join(parts, ".+")
 }
 
 // Question asks the learner, with the answer to unfold.

@@ -3,7 +3,6 @@ package scripts
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -128,16 +127,6 @@ func bootkubeStage(plan *labs.Plan, s *labs.Stage, line func(string, ...any)) {
 	}
 }
 
-// systemctl leads to the stand-in; what stands behind it in PATH is the lab's.
-func (l *Lab) systemctl(tb testing.TB) string {
-	tb.Helper()
-	dir, err := filepath.Abs("testdata")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return "PATH=" + dir + ":" + l.Env.Bin + ":" + podman.SystemPath
-}
-
 // services puts the three services of the node in place: the units as the
 // installer writes them, but for the program of bootkube.service, and the
 // drop-ins of the generated overlay.
@@ -177,16 +166,7 @@ func (l *Lab) services(tb testing.TB, bootkube string) {
 	}
 	tb.Cleanup(func() {
 		for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
-			finish(tb, l.withSystemctl(tb, "systemctl", "stop", unit+".service"))
+			l.Exec(tb, "systemctl", "stop", unit+".service")
 		}
 	})
-}
-
-// withSystemctl prepares a program on the node, which finds the stand-in of
-// systemctl.
-func (l *Lab) withSystemctl(tb testing.TB, words ...string) *exec.Cmd {
-	tb.Helper()
-	cmd := l.inside(words)
-	cmd.Env = append(cmd.Env, l.systemctl(tb))
-	return cmd
 }

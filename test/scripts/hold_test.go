@@ -14,16 +14,10 @@ import (
 	"bootlab/test/standin"
 )
 
-// onNode runs a script of the node where systemctl is the stand-in.
-func (l *Lab) onNode(tb testing.TB, script string, args ...string) Result {
-	tb.Helper()
-	return finish(tb, l.withSystemctl(tb, append([]string{filepath.Join(l.Scripts(), script)}, args...)...))
-}
-
 // unit is what the stand-in says of a unit.
 func (l *Lab) unit(tb testing.TB, name string) string {
 	tb.Helper()
-	r := finish(tb, l.withSystemctl(tb, "systemctl", "show", "--property=ActiveState", "--value", name+".service"))
+	r := l.Exec(tb, "systemctl", "show", "--property=ActiveState", "--value", name+".service")
 	return strings.TrimSpace(r.Out)
 }
 
@@ -75,27 +69,27 @@ func TestAHoldIsReleased(t *testing.T) {
 	t.Parallel()
 	l := holdNode(t)
 	// Without it the start is skipped, and nothing has failed.
-	finish(t, l.withSystemctl(t, "systemctl", "start", "approve-csr.service", "progress.service")).Want(t, 0)
+	l.Exec(t, "systemctl", "start", "approve-csr.service", "progress.service").Want(t, 0)
 	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
 		if state := l.unit(t, unit); state != "inactive" {
 			t.Errorf("%s is %s before its hold is released", unit, state)
 		}
 	}
-	l.onNode(t, "release-hold.sh", "bootkube", "--verify").Want(t, 3, "not ok 1 - released", "not ok 2 - running")
-	l.onNode(t, "release-hold.sh", "bootkube").Want(t, 0, "release-hold is done", "approve-csrs.sh", "journalctl --follow --unit=bootkube.service")
+	l.Run(t, "release-hold.sh", "bootkube", "--verify").Want(t, 3, "not ok 1 - released", "not ok 2 - running")
+	l.Run(t, "release-hold.sh", "bootkube").Want(t, 0, "release-hold is done", "approve-csrs.sh", "journalctl --follow --unit=bootkube.service")
 	if l.unit(t, "bootkube") != "active" || l.unit(t, "approve-csr") != "inactive" || l.there(released+"progress") {
 		t.Error("bootkube alone was to be released")
 	}
 	// What a person does in a second terminal, services may do beside.
-	l.onNode(t, "release-hold.sh", "approve-csr").Want(t, 0, "release-hold is done")
-	l.onNode(t, "release-hold.sh", "all").Want(t, 0, "release-hold is done")
+	l.Run(t, "release-hold.sh", "approve-csr").Want(t, 0, "release-hold is done")
+	l.Run(t, "release-hold.sh", "all").Want(t, 0, "release-hold is done")
 	if l.unit(t, "approve-csr") != "active" || l.unit(t, "progress") != "active" {
 		t.Error("all were to be released")
 	}
 	l.tell(t, "etcd-is-healthy", "")
 	until(t, "the end of bootkube", func() bool { return l.unit(t, "bootkube") == "inactive" })
 	until(t, "the end of progress", func() bool { return l.unit(t, "progress") == "inactive" })
-	l.onNode(t, "release-hold.sh", "all", "--verify").Want(t, 0)
+	l.Run(t, "release-hold.sh", "all", "--verify").Want(t, 0)
 	if l.there("/var/log/openshift/bootkube.json") {
 		t.Error("bootkube.json has two writers")
 	}
@@ -104,7 +98,7 @@ func TestAHoldIsReleased(t *testing.T) {
 func TestAllPullsBootkubeIn(t *testing.T) {
 	t.Parallel()
 	l := holdNode(t)
-	l.onNode(t, "release-hold.sh", "all").Want(t, 0, "release-hold is done")
+	l.Run(t, "release-hold.sh", "all").Want(t, 0, "release-hold is done")
 	for _, unit := range []string{"bootkube", "approve-csr", "progress"} {
 		if state := l.unit(t, unit); state != "active" {
 			t.Errorf("%s is %s", unit, state)
@@ -116,16 +110,16 @@ func TestScriptAndBootkubeExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	l := holdNode(t)
 	// A script holds the lock: the hold stays, and systemd skips the start.
-	holder := l.withSystemctl(t, "flock", "--no-fork", "/opt/openshift/.bootlab.lock", "sleep", "60")
+	holder := l.inside([]string{"flock", "--no-fork", "/opt/openshift/.bootlab.lock", "sleep", "60"})
 	if err := holder.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { holder.Process.Kill(); holder.Wait() }()
 	until(t, "the lock", func() bool {
-		return finish(t, l.withSystemctl(t, "flock", "--nonblock", "/opt/openshift/.bootlab.lock", "true")).Status == 1
+		return l.Exec(t, "flock", "--nonblock", "/opt/openshift/.bootlab.lock", "true").Status == 1
 	})
 	for _, call := range [][]string{{"release-hold.sh", "bootkube"}, {"release-hold.sh", "all"}, {"run-bootkube-until.sh", "render-api"}} {
-		l.onNode(t, call[0], call[1:]...).Want(t, 1, "is running")
+		l.Run(t, call[0], call[1:]...).Want(t, 1, "is running")
 	}
 	if l.there(released + "bootkube") {
 		t.Error("the hold was released all the same")
@@ -133,44 +127,44 @@ func TestScriptAndBootkubeExcludeEachOther(t *testing.T) {
 	if err := os.WriteFile(l.Asset(released+"bootkube"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	finish(t, l.withSystemctl(t, "systemctl", "start", "bootkube.service")).Want(t, 0)
+	l.Exec(t, "systemctl", "start", "bootkube.service").Want(t, 0)
 	show := []string{"systemctl", "show", "--property=ActiveState,Result", "bootkube.service"}
-	finish(t, l.withSystemctl(t, show...)).Want(t, 0, "ActiveState=inactive", "Result=exec-condition")
-	l.onNode(t, "release-hold.sh", "bootkube", "--verify").Want(t, 3, "not ok 2 - running")
+	l.Exec(t, show...).Want(t, 0, "ActiveState=inactive", "Result=exec-condition")
+	l.Run(t, "release-hold.sh", "bootkube", "--verify").Want(t, 3, "not ok 2 - running")
 }
 
 func TestNoScriptBeginsWhileBootkubeIsAtWork(t *testing.T) {
 	t.Parallel()
 	l := holdNode(t)
 	l.tell(t, "pace", "60")
-	l.onNode(t, "release-hold.sh", "bootkube").Want(t, 0)
+	l.Run(t, "release-hold.sh", "bootkube").Want(t, 0)
 	for _, script := range []string{"release-info.sh", "copy-manifests.sh"} {
-		r := l.onNode(t, script)
+		r := l.Run(t, script)
 		if r.Status == 0 {
 			t.Errorf("%s ran beside bootkube.sh:\n%s", script, r.All)
 		}
 	}
-	l.onNode(t, "release-info.sh").Want(t, 1, "bootkube.service is running on this node")
-	l.onNode(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service is running on this node")
+	l.Run(t, "release-info.sh").Want(t, 1, "bootkube.service is running on this node")
+	l.Run(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service is running on this node")
 }
 
 func TestBootkubeIsStoppedBehindAStage(t *testing.T) {
 	t.Parallel()
 	l := holdNode(t)
 	l.tell(t, "pace", "3")
-	l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 0, "run-bootkube-until is done", "bootkube.sh is stopped")
+	l.Run(t, "run-bootkube-until.sh", "render-api").Want(t, 0, "run-bootkube-until is done", "bootkube.sh is stopped")
 	l.stopped(t)
 	for marker, want := range map[string]bool{"openshift-manifests.done": true, "api-bootstrap.done": true, "config-bootstrap.done": false} {
 		if l.there(marker) != want {
 			t.Errorf("%s: %v", marker, !want)
 		}
 	}
-	l.onNode(t, "run-bootkube-until.sh", "render-api", "--verify").Want(t, 0)
+	l.Run(t, "run-bootkube-until.sh", "render-api", "--verify").Want(t, 0)
 	// By bootkube's name, and what is done is not started again.
-	l.onNode(t, "run-bootkube-until.sh", "api-bootstrap").Want(t, 0, "is done already", "nothing is started")
-	l.onNode(t, "run-bootkube-until.sh", "--force", "api-bootstrap").Want(t, 0, "nothing is started")
+	l.Run(t, "run-bootkube-until.sh", "api-bootstrap").Want(t, 0, "is done already", "nothing is started")
+	l.Run(t, "run-bootkube-until.sh", "--force", "api-bootstrap").Want(t, 0, "nothing is started")
 	l.stopped(t)
-	l.onNode(t, "run-bootkube-until.sh", "auth-api-bootstrap").Want(t, 0, "run-bootkube-until is done")
+	l.Run(t, "run-bootkube-until.sh", "auth-api-bootstrap").Want(t, 0, "run-bootkube-until is done")
 	l.stopped(t)
 	if l.there("/var/log/openshift/bootkube.json") {
 		t.Error("bootkube.json has two writers")
@@ -183,7 +177,7 @@ func (l *Lab) stopped(t *testing.T) {
 	if state := l.unit(t, "bootkube"); state != "inactive" || l.there(released+"bootkube") {
 		t.Errorf("bootkube.service is %s, released: %v", state, l.there(released+"bootkube"))
 	}
-	if finish(t, l.withSystemctl(t, "flock", "--nonblock", "/opt/openshift/.bootlab.lock", "true")).Status != 0 {
+	if l.Exec(t, "flock", "--nonblock", "/opt/openshift/.bootlab.lock", "true").Status != 0 {
 		t.Error("the lock is held")
 	}
 }
@@ -196,15 +190,15 @@ func TestWhereBootkubeMayNotBeStopped(t *testing.T) {
 		"start-bootstrap": "would land in cvo-overrides", "wait-for-etcd": "no marker", "wait-for-ceo.sh": "no marker",
 		"nonsense": "unknown stage", "": "up to which stage",
 	} {
-		r := l.onNode(t, "run-bootkube-until.sh", strings.Fields(stage)...)
+		r := l.Run(t, "run-bootkube-until.sh", strings.Fields(stage)...)
 		r.Want(t, 2, says)
 	}
 	// What is done is skipped, so the stop lands behind it.
 	for _, marker := range []string{"config-bootstrap.done", "cvo-bootstrap.done"} {
 		l.put(t, marker, "")
 	}
-	l.onNode(t, "run-bootkube-until.sh", "render-auth-api").Want(t, 2, "would land in etcd-bootstrap")
-	help := l.onNode(t, "run-bootkube-until.sh", "--help")
+	l.Run(t, "run-bootkube-until.sh", "render-auth-api").Want(t, 2, "would land in etcd-bootstrap")
+	help := l.Run(t, "run-bootkube-until.sh", "--help")
 	help.Want(t, 0, "render-api             api-bootstrap", "restore-cvo-overrides  cvo-overrides", "--timeout=S")
 	for _, not := range []string{"render-cvo", "start-bootstrap", "wait-for"} {
 		if strings.Contains(help.Out, "  "+not) {
@@ -212,7 +206,7 @@ func TestWhereBootkubeMayNotBeStopped(t *testing.T) {
 		}
 	}
 	l.put(t, ".bootkube.done", "")
-	l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 1, "is done with everything")
+	l.Run(t, "run-bootkube-until.sh", "render-api").Want(t, 1, "is done with everything")
 	if l.unit(t, "bootkube") != "inactive" {
 		t.Error("it was started")
 	}
@@ -224,24 +218,24 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 		t.Parallel()
 		l := holdNode(t)
 		l.tell(t, "pace", "60")
-		l.onNode(t, "run-bootkube-until.sh", "render-api", "--timeout=2").Want(t, 1, "render-api was not done within 2 s")
+		l.Run(t, "run-bootkube-until.sh", "render-api", "--timeout=2").Want(t, 1, "render-api was not done within 2 s")
 		l.stopped(t)
 	})
 	t.Run("it fails", func(t *testing.T) {
 		t.Parallel()
 		l := holdNode(t)
 		l.tell(t, "broken", "^api-bootstrap")
-		l.onNode(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service ended before render-config was done", "journalctl")
+		l.Run(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service ended before render-config was done", "journalctl")
 		l.stopped(t)
 		l.tell(t, "broken", "nothing")
 		l.tell(t, "pace", "3")
-		l.onNode(t, "run-bootkube-until.sh", "render-auth-api").Want(t, 0, "run-bootkube-until is done")
+		l.Run(t, "run-bootkube-until.sh", "render-auth-api").Want(t, 0, "run-bootkube-until is done")
 	})
 	t.Run("Ctrl-C", func(t *testing.T) {
 		t.Parallel()
 		l := holdNode(t)
 		l.tell(t, "pace", "60")
-		cmd := l.withSystemctl(t, filepath.Join(l.Scripts(), "run-bootkube-until.sh"), "render-api")
+		cmd := l.inside([]string{filepath.Join(l.Scripts(), "run-bootkube-until.sh"), "render-api"})
 		var said locked
 		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Start(); err != nil {
@@ -259,7 +253,7 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 		t.Parallel()
 		l := holdNode(t)
 		l.tell(t, "pace", "2")
-		cmd := l.withSystemctl(t, filepath.Join(l.Scripts(), "run-bootkube-until.sh"), "render-api")
+		cmd := l.inside([]string{filepath.Join(l.Scripts(), "run-bootkube-until.sh"), "render-api"})
 		var said locked
 		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Start(); err != nil {
@@ -272,7 +266,7 @@ func TestABootkubeThatComesToNothingIsStopped(t *testing.T) {
 		if l.there(released+"bootkube") || l.unit(t, "bootkube") != "active" {
 			t.Error("something is left released, or bootkube was killed too")
 		}
-		l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 1, "bootkube.service is running on this node")
+		l.Run(t, "run-bootkube-until.sh", "render-api").Want(t, 1, "bootkube.service is running on this node")
 	})
 }
 
@@ -288,24 +282,24 @@ func TestHoldsHaveEveryMode(t *testing.T) {
 	before := l.Snapshot(t)
 	for id, word := range map[string]string{"release-hold": "bootkube", "run-bootkube-until": "render-api"} {
 		s := planOf(t, release, usualLab).Stage(id)
-		l.onNode(t, id+".sh", "--help").Want(t, 0, append(modes, "Usage: "+s.ScriptName())...)
-		if said := words(l.onNode(t, id+".sh", "--explain").Out); !strings.Contains(said, words(s.Why)) {
+		l.Run(t, id+".sh", "--help").Want(t, 0, append(modes, "Usage: "+s.ScriptName())...)
+		if said := words(l.Run(t, id+".sh", "--explain").Out); !strings.Contains(said, words(s.Why)) {
 			t.Errorf("--explain says %s", said)
 		}
-		l.onNode(t, id+".sh", word, "--dry-run").Want(t, 0, "systemctl start ", "/etc/bootlab/automatic/", "touch ")
-		l.onNode(t, id+".sh", "--frobnicate").Want(t, 2, "--help")
-		l.onNode(t, id+".sh").Want(t, 2)
-		l.onNode(t, id+".sh", "--verify").Want(t, 2, "hint: ")
+		l.Run(t, id+".sh", word, "--dry-run").Want(t, 0, "systemctl start ", "/etc/bootlab/automatic/", "touch ")
+		l.Run(t, id+".sh", "--frobnicate").Want(t, 2, "--help")
+		l.Run(t, id+".sh").Want(t, 2)
+		l.Run(t, id+".sh", "--verify").Want(t, 2, "hint: ")
 	}
 	before.Same(t, l.Snapshot(t))
-	l.onNode(t, "release-hold.sh", "bootkube", "--step").Want(t, 1, "stopped before step 1")
-	l.onNode(t, "run-bootkube-until.sh", "render-api", "--step").Want(t, 1, "stopped before step 1")
+	l.Run(t, "release-hold.sh", "bootkube", "--step").Want(t, 1, "stopped before step 1")
+	l.Run(t, "run-bootkube-until.sh", "render-api", "--step").Want(t, 1, "stopped before step 1")
 	l.stopped(t)
 	if err := os.Remove(l.Asset("/etc/systemd/system/bootkube.service.d/10-bootlab.conf")); err != nil {
 		t.Fatal(err)
 	}
-	l.onNode(t, "release-hold.sh", "bootkube").Want(t, 4, "overlay.ign")
-	l.onNode(t, "run-bootkube-until.sh", "render-api").Want(t, 4, "overlay.ign")
+	l.Run(t, "release-hold.sh", "bootkube").Want(t, 4, "overlay.ign")
+	l.Run(t, "run-bootkube-until.sh", "render-api").Want(t, 4, "overlay.ign")
 }
 
 func TestEveryCheckOfTheHoldsFailsOnItsFixture(t *testing.T) {
@@ -318,15 +312,15 @@ func TestEveryCheckOfTheHoldsFailsOnItsFixture(t *testing.T) {
 				t.Parallel()
 				l := holdNode(t)
 				l.tell(t, "pace", "0.2")
-				l.onNode(t, id+".sh", word).Want(t, 0)
+				l.Run(t, id+".sh", word).Want(t, 0)
 				f := all[c.ID]
 				script := filepath.Join(l.Dir, "break.sh")
 				text := "set -eu\nexport HOST_ROOT='' SYSTEMCTL=systemctl\ncd /opt/openshift\n" + f.Break
 				if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				finish(t, l.withSystemctl(t, "bash", script)).Want(t, 0)
-				r := l.onNode(t, id+".sh", word, "--verify")
+				l.Exec(t, "bash", script).Want(t, 0)
+				r := l.Run(t, id+".sh", word, "--verify")
 				points, err := ParseTAP(r.Out)
 				if err != nil {
 					t.Fatal(err)

@@ -56,7 +56,7 @@ func (l *Lab) finishWithBootkube(t *testing.T) {
 	t.Helper()
 	l.services(t, l.bootkube(t))
 	l.tell(t, "etcd-is-healthy", "")
-	l.onNode(t, "release-hold.sh", "bootkube").Want(t, 0)
+	l.Run(t, "release-hold.sh", "bootkube").Want(t, 0)
 	until(t, "the end of bootkube.sh", func() bool { return l.there(".bootkube.done") || l.unit(t, "bootkube") != "active" })
 	until(t, "the end of bootkube.service", func() bool { return l.unit(t, "bootkube") == "inactive" })
 	if !l.there(".bootkube.done") {
@@ -154,7 +154,7 @@ func TestHandAndBootkubeTakeTurns(t *testing.T) {
 	for _, id := range []string{"render-api", "render-etcd", "render-mco"} {
 		l := begin.Clone(t)
 		l.services(t, l.bootkube(t))
-		r := l.onNode(t, "run-bootkube-until.sh", id)
+		r := l.Run(t, "run-bootkube-until.sh", id)
 		r.Want(t, 0, "run-bootkube-until is done")
 		l.stopped(t)
 		if left := l.Env.Containers(t); len(left) > 0 {

@@ -45,11 +45,25 @@ func (l *Lab) inside(words []string) *exec.Cmd {
 		words = append([]string{"nsenter", "--net=" + l.Cluster.Network()}, words...)
 	}
 	cmd := l.Env.Command(words[0], words[1:]...)
-	if l.ControlPlane != nil {
-		cmd.Env = append(cmd.Env, "PATH="+l.Env.Bin+":"+l.ControlPlane.Bin+":"+podman.SystemPath)
-	}
+	cmd.Env = append(cmd.Env, "PATH="+l.path())
 	return cmd
 }
+
+// path is where the lab's scripts find programs: what a test wrapped comes first,
+// and a node has the stand-in of systemctl.
+func (l *Lab) path() string {
+	dirs := []string{l.Env.Bin}
+	if l.Place == labs.OnNode {
+		dirs = append(dirs, standIns)
+	}
+	if l.ControlPlane != nil {
+		dirs = append(dirs, l.ControlPlane.Bin)
+	}
+	return strings.Join(append(dirs, podman.SystemPath), ":")
+}
+
+// standIns holds the stand-in of systemctl.
+var standIns, _ = filepath.Abs("testdata")
 
 // Exec runs any program to its end where the lab's scripts run, as oc on the
 // bootstrap node.
