@@ -213,7 +213,7 @@ func arrivesIn(t *testing.T, dir string, output *generator.Output, f field, valu
 		} else {
 			seen[key] = true
 		}
-		got, there := settingIn(t, dir, head, f.variable)
+		got, there := settingIn(t, dir, file.Path, head, f.variable)
 		if there && f.variable == "PULL_SECRET_FILE" && strings.HasPrefix(file.Path, "node/") {
 			continue // the node has its own
 		}
@@ -265,14 +265,14 @@ func (f field) expected(dir, value string) string {
 	return value
 }
 
-// settingIn gives the value that a variable has behind the settings.
-func settingIn(t *testing.T, dir, head, variable string) (value string, there bool) {
+// settingIn gives the value that a variable has behind the settings of a file,
+// which find the lab by where the file is.
+func settingIn(t *testing.T, dir, path, head, variable string) (value string, there bool) {
 	t.Helper()
-	scripts := filepath.Join(dir, "out", "scripts")
-	if err := os.MkdirAll(scripts, 0o755); err != nil {
+	file := filepath.Join(dir, "out", filepath.Dir(path), "settings.sh")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(scripts, "settings.sh")
 	write(t, file, head+"\n"+`[[ -z $1 ]] || [[ ! -v $1 ]] || printf 'value:%s' "${!1}"`+"\n")
 	cmd := exec.Command("bash", file, variable)
 	cmd.Dir = dir
@@ -340,7 +340,7 @@ func arrived(t *testing.T, f field, value string) bool {
 		if !strings.HasPrefix(file.Path, "scripts/") || head == "" {
 			continue
 		}
-		if got, there := settingIn(t, dir, head, f.variable); there && got == f.expected(dir, value) {
+		if got, there := settingIn(t, dir, file.Path, head, f.variable); there && got == f.expected(dir, value) {
 			return true
 		} else if there {
 			t.Error(fmt.Sprintf("%s: %q", file.Path, got))
