@@ -29,18 +29,17 @@
 # - The image is pulled in a step of its own.
 # - Images are looked up in release-info/images instead of asking the release
 #   image once for each.
-# - podman runs in a session of its own, and what it prints comes to the script
-#   through tee.
-# - A container that an interrupted run left running is followed to its end, and
-#   a dead one is removed.
-# - When an earlier run did not see the end, the event
+# - The container runs detached, and the script follows its log.
+# - A container that an interrupted run left is followed to its end while it
+#   runs, taken for the end where it ended well, and removed where it failed.
+# - When the stage's log has a start and no container is left, the event
 #   kube-system/bootstrap-finished is looked for before another start. What is
 #   left of the bootstrap control plane is then removed.
 # - A static pod that an earlier start left is refused before the start, and
 #   --force removes it. Pods that the kubelet still stops are waited for.
-# - Ctrl-C and SIGTERM end podman. After them, and after a cluster-bootstrap
-#   that was killed, its container, its secrets and the static pods that it
-#   copied are removed.
+# - Ctrl-C and SIGTERM remove the container. After them, and after a
+#   cluster-bootstrap that was killed, its container, its secrets and the static
+#   pods that it copied are removed.
 # - What is said of a manifest that is refused is shown once in each pass, and
 #   its name every 30 s in the last.
 # - After a failure nothing is gathered.

@@ -77,8 +77,9 @@ option '--ignition=FILE' IGNITION_OPTION 'unpack this file, not bootstrap.ign be
 for argument in "$@"; do
   [[ ${argument} == --ignition=* ]] || continue
   [[ -n ${argument#*=} ]] || die 2 '--ignition names no file' 'write --ignition=FILE'
-  IGNITION_FILE="$(readlink -m -- "${argument#*=}")"
+  IGNITION_FILE=${argument#*=}
 done
+IGNITION_FILE="$(readlink -m -- "${IGNITION_FILE}")"
 # What is unpacked already needs no file.
 if [[ ! -e ${ASSET_DIR}/${MARKER} || " $* " == *' --force '* ]]; then
   [[ -f ${IGNITION_FILE} && -r ${IGNITION_FILE} ]] ||

@@ -71,7 +71,9 @@ likely_causes() {
   tail --bytes="+$((LOG_START + 1))" "${LOG}" |
     sed '/^==> Checks$/,$d; /^==> /d; /^error: .* failed at line /d' |
     jq --raw-input --slurp --raw-output --slurpfile stage "${SCRIPTS}/checks/${STAGE}.json" '
-      . as $log | $stage[0].failures[] | select(.message as $message | $log | contains($message))
+      split("\n") as $log | $stage[0].failures[]
+      | select((.message | split("…")) as $parts
+        | any($log[]; . as $line | all($parts[]; . as $part | $line | contains($part))))
       | "  cause: \(.cause)\n  hint: \(.fix)"'
 }
 
