@@ -188,7 +188,7 @@ func TestWhyTheStagesDoNotRender(t *testing.T) {
 			l.Exec(t, "sed", "-i", "/machineNetwork:/,/cidr:/d", l.Asset("manifests/cluster-config.yaml"))
 			l.Run(t, "render-etcd.sh", "--force")
 		}},
-		{"out-of-order", func(t *testing.T, l *scripts.Lab) { remove(t, l.Asset("etcd-bootstrap.done")) }},
+		{"out-of-order", func(t *testing.T, l *scripts.Lab) { remove(t, l.Asset("api-bootstrap.done")) }},
 		{"input-gone", func(t *testing.T, l *scripts.Lab) {
 			remove(t, l.Asset("mco-bootstrap.done"))
 			remove(t, l.Asset("tls/root-ca.crt"))

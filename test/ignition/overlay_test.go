@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -73,8 +74,8 @@ func bootstrap(t *testing.T) []byte {
 		add(fmt.Sprintf("/opt/openshift/tls/%d.crt", i), 0o600, []byte("-----BEGIN CERTIFICATE-----\n"+base64.StdEncoding.EncodeToString(der)+"\n-----END CERTIFICATE-----\n"))
 	}
 	node := generated(t, "compact", "4.21")
-	for _, name := range []string{"release-info", "render-mco", "render-etcd", "verify-api", "stage-lib", "check-lib"} {
-		add("/usr/local/bin/"+name+".sh", 0o555, node["node/"+name+".sh"].Data)
+	for _, name := range []string{"release-info", "render-mco", "render-etcd", "verify-api", "start-bootstrap", "run-bootkube-until", "finish-bootstrap", "wait-for-masters", "lib/stage", "lib/host"} {
+		add("/usr/local/bin/"+path.Base(name)+".sh", 0o555, node["node/"+name+".sh"].Data)
 	}
 	files = append(files, object{"path": "/etc/motd", "mode": 0o644, "append": []any{object{"source": "data:,This%20is%20the%20bootstrap%20node%0A"}}})
 	var services []any
