@@ -210,10 +210,12 @@ func (d *scriptData) CopyLines() []copyLine {
 func (d *scriptData) Commands() []string {
 	var out []string
 	for _, c := range d.Needs {
-		// On the workstation oc is one of the release's tools, which is read.
-		if c != "oc" || d.Place != labs.Workstation {
-			out = append(out, c)
+		// On the workstation oc is one of the release's tools, which is read. Pods
+		// run on the node only.
+		if c == "oc" && d.Place == labs.Workstation || c == "crictl" && d.Place != labs.OnNode {
+			continue
 		}
+		out = append(out, c)
 	}
 	for _, c := range []string{"jq", "flock"} {
 		if !slices.Contains(out, c) {

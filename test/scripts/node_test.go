@@ -56,7 +56,10 @@ if [ -e "$TMPDIR/alive" ]; then echo 0123456789ab; rm "$TMPDIR/alive"; fi`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Must(t, "render-etcd.sh", "--force").Says(t, "waiting for")
+	l.Must(t, "render-etcd.sh", "--force").Says(t, "Stop the etcd of an earlier render")
+	if _, err := os.Stat(filepath.Join(l.Env.Dir, "tmp", "alive")); err == nil {
+		t.Error("the old etcd was not waited for")
+	}
 	after, err := os.ReadFile(l.Asset("tls/etcd-ca-bundle.crt"))
 	if err != nil || string(before) == string(after) {
 		t.Errorf("the authority is the same; %v", err)

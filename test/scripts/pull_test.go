@@ -3,7 +3,6 @@ package scripts
 import (
 	"os"
 	"testing"
-	"time"
 
 	"bootlab/labs"
 	"bootlab/test/podman"
@@ -38,11 +37,7 @@ func TestAFailedPullIsToldAndRepeatedLater(t *testing.T) {
 			t.Parallel()
 			l, reg := pulling(t)
 			reg.Break(l.Release.ReleaseRepository, fault)
-			start := time.Now()
 			l.Run(t, "release-info.sh").Want(t, 1, pullFailed, l.Release.Image)
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("it took %s", took)
-			}
 			if _, err := os.Stat(l.Asset("release-info/digest")); err == nil {
 				t.Error("a digest was written")
 			}

@@ -53,16 +53,16 @@ func (l *Lab) inside(words []string) *exec.Cmd {
 // and a node has the stand-in of systemctl.
 func (l *Lab) path() string {
 	dirs := []string{l.Env.Bin}
-	if l.Place == labs.OnNode {
-		dirs = append(dirs, standIns)
-	}
 	if l.ControlPlane != nil {
 		dirs = append(dirs, l.ControlPlane.Bin)
+	}
+	if l.Place == labs.OnNode {
+		dirs = append(dirs, standIns)
 	}
 	return strings.Join(append(dirs, podman.SystemPath), ":")
 }
 
-// standIns holds the stand-in of systemctl.
+// standIns holds the stand-in of systemctl, and a crictl of a node without pods.
 var standIns, _ = filepath.Abs("testdata")
 
 // Exec runs any program to its end where the lab's scripts run, as oc on the

@@ -714,19 +714,22 @@ func TestEveryReleaseStartsAsItsBootkubeDoes(t *testing.T) {
 			l := NewLab(t, env, Options{Place: labs.OnNode, Release: &standin.Release{
 				ID: id, Image: "quay.io/example/release@sha256:" + strings.Repeat("0", 64),
 			}})
-			for _, program := range []string{"oc", "crictl"} {
-				l.Wrap(t, program, "exit 1")
-			}
-			var got []string
-			for _, line := range commands(l.Run(t, startScript, "--dry-run").Out) {
-				if strings.HasPrefix(line, "podman run ") {
-					got = append(got, line)
-				}
+			l.pretendReleaseInfo(t)
+			l.put(t, "bootstrap-manifests/some-pod.yaml", "metadata:\n  name: some\n")
+			l.Wrap(t, "oc", "exit 1")
+			l.Wrap(t, "crictl", "")
+			// The dry run ends with the podman that should start the container.
+			calls := filepath.Join(env.Dir, "tmp", "starts-"+id)
+			l.Wrap(t, "podman", `case "$1 $2" in run*) echo "podman $*" >> `+calls+`; exit 9 ;; container*) exit 1 ;; esac`)
+			l.Exec(t, "bash", "-c", l.Must(t, startScript, "--dry-run").Out).Want(t, 9)
+			got, err := os.ReadFile(calls)
+			if err != nil {
+				t.Fatal(err)
 			}
 			want := l.bootkubesCommand(f, f.StageOf(id, "cb-bootstrap"))
-			want = strings.Replace(want, l.Assets()+":/assets:z", "/opt/openshift:/assets:z", 1)
-			if !slices.Equal(got, []string{want}) {
-				t.Errorf("run would be\n%s\nnot\n%s", strings.Join(got, "\n"), want)
+			want = strings.NewReplacer(l.Assets()+":/assets:z", "/opt/openshift:/assets:z", " --rm ", " --detach ").Replace(want)
+			if string(got) != want+"\n" {
+				t.Errorf("run would be\n%snot\n%s", got, want)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 // first, a usual and its largest.
 var pages = map[string][]string{
 	"sample":  {"index.html", "chapter.html", "render-one.html", "render-two.html", "stage-lib.html", "all.html", "404.html"},
-	"shipped": {"index.html", "render-etcd.html", "make-manifests.html", "stage-lib.html"},
+	"shipped": {"index.html", "render-etcd.html", "make-manifests.html", "lib-stage.html"},
 }
 
 func guides(t *testing.T) map[string]*site.Site {

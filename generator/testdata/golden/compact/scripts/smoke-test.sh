@@ -153,14 +153,6 @@ apiVersion: route.openshift.io/v1
 kind: Route
 metadata: {name: smoke-test, namespace: ${SMOKE_NAMESPACE}}
 spec: {host: ${SMOKE_HOST}, to: {kind: Service, name: smoke-test}}
-apiVersion: v1
-kind: Namespace
-metadata: {name: ${SMOKE_NAMESPACE}, labels: {app.kubernetes.io/managed-by: bootlab}}
----
-apiVersion: route.openshift.io/v1
-kind: Route
-metadata: {name: smoke-test, namespace: ${SMOKE_NAMESPACE}}
-spec: {host: ${SMOKE_HOST}, to: {kind: Service, name: smoke-test}}
 EOF
   oc create deployment smoke-test --namespace="${SMOKE_NAMESPACE}" --image="${image}" -- \
     bash -c "${server}"

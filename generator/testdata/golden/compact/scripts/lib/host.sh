@@ -114,7 +114,7 @@ remove_old_container() {
   mounts="$(podman container inspect "${CONTAINER}" \
     --format '{{range .Mounts}}{{.Source}}:{{end}}')"
   [[ ":${mounts}" == *":${ASSET_DIR}"[/:]* ]] ||
-    die 1 "another program's container is named ${CONTAINER}: ${mounts%:}" \
+    die 1 "another program's container is named ${CONTAINER}; its volumes: ${mounts:-none}" \
       "let it end, or: podman rm --force ${CONTAINER}"
   [[ ${FOLLOWED:-no} == no ]] || return 0
   if [[ $(podman container inspect "${CONTAINER}" --format '{{.State.Running}}') == true ]]; then
