@@ -611,7 +611,7 @@ func TestTheWaitsForEtcdHaveEveryMode(t *testing.T) {
 	for _, id := range []string{"wait-for-etcd", "watch-etcd-members", "wait-for-ceo"} {
 		s := clusterStage(t, release, id)
 		before := l.Snapshot(t)
-		l.RunStage(t, s, "--help").Want(t, 0, append(modes, "Usage: "+s.Call()+" [MODE]", "--timeout=S")...)
+		l.RunStage(t, s, "--help").Want(t, 0, append(modes, "Usage: "+s.Call()+" [OPTION]", "--timeout=S")...)
 		if said := words(l.RunStage(t, s, "--explain").Out); !strings.Contains(said, s.Title) || !strings.Contains(said, words(s.Why)) {
 			t.Errorf("--explain says %s", said)
 		}

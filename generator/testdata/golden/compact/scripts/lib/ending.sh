@@ -17,8 +17,7 @@ undo_and_end() {
     status=1 PHASE='stage start' ERROR="${UNDO} failed"
     printf 'error: %s\n' "${ERROR}"
   fi
-  (exit "${status}")
-  ended
+  ended "${status}"
 }
 
 # For a part of the stage that the checks do not describe.

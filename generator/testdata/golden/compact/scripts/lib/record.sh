@@ -38,8 +38,8 @@ note_line() {
 }
 
 # Runs however the script ends, but for kill -9.
-ended() {
-  local status=$?
+ended() { # [STATUS]
+  local status=${1:-$?}
   trap - ERR EXIT
   trap '' INT TERM HUP
   set +e
