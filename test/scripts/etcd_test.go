@@ -626,19 +626,3 @@ func TestTheWaitsForEtcdHaveEveryMode(t *testing.T) {
 		l.Run(t, "watch-etcd-members.sh", wrong).Want(t, 2, "unknown option")
 	}
 }
-
-// TestTheStatusOfAnAdoptedContainerIsSeen: podman wait ends well however the
-// container did, and prints what that ended with.
-func TestTheStatusOfAnAdoptedContainerIsSeen(t *testing.T) {
-	t.Parallel()
-	s := newScriptAlone(t, labs.OnNode, "wait-for-ceo.sh", map[string]string{"podman": `case $* in
-  *Status*) echo running ;;
-  *Mounts*) echo "${DIR}/assets:" ;;
-  'wait wait-for-ceo') cat "${DIR}/status" ;;
-esac
-`})
-	for status, want := range map[string]string{"0": "it ended with 0", "255": "it ended with 255", "-1": "it ended with 1", "nonsense": "it ended with 1"} {
-		s.Put(t, "status", status+"\n")
-		s.Calls(t, `start_operator; status=0; wait "${WAITING}" || status=$?; WAITING=''; echo "it ended with ${status}"`).Want(t, 0, want)
-	}
-}

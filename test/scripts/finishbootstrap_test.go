@@ -281,28 +281,59 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 	hopeless(t, l, s, controlplane.ForAPIInt, good)
 }
 
+// finishAlone is finish-bootstrap.sh where every stage before it is done, in a
+// cluster of one master whose etcd operator says the conditions.
+func finishAlone(t *testing.T, conditions string) *scriptAlone {
+	t.Helper()
+	s := newScriptAlone(t, labs.OnNode, "finish-bootstrap.sh", map[string]string{"systemctl": "echo inactive\n", "oc": `case "$*" in
+  *'create configmap bootstrap'*) echo complete > "${DIR}/completed" ;;
+  *'get configmap bootstrap'*) cat "${DIR}/completed" ;;
+  *'get infrastructures'*) echo SingleReplica ;;
+  *'get etcds'*) cat "${DIR}/conditions" ;;
+  *) exit 1 ;;
+esac
+`})
+	for _, file := range []string{"auth/kubeconfig", "cb-bootstrap.done", "cvo-overrides.done"} {
+		s.Put(t, "assets/"+file, "")
+	}
+	s.Put(t, "conditions", conditions)
+	return s
+}
+
 // TestTheEndIsRecordedWhereTheRecordIsLost: a record that is missing or torn
 // starts over, as it does in every stage.
 func TestTheEndIsRecordedWhereTheRecordIsLost(t *testing.T) {
 	t.Parallel()
+	const good = `{"status": {"conditions": [{"type": "EtcdRunningInCluster", "status": "True"}, {"type": "EtcdBootstrapMemberRemoved", "status": "True"}]}}`
 	for name, text := range map[string]string{"missing": "", "torn": `[{"timestamp":"2026-01-01T00:00:00Z","phase":"serv`, "no array": `{"phase":"service start"}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScriptAlone(t, labs.OnNode, "finish-bootstrap.sh", nil)
-			record := "host/var/log/openshift/bootkube.json"
-			if text != "" {
-				s.Put(t, record, text)
+			s := finishAlone(t, good)
+			records := []string{"host/var/log/openshift/bootkube.json", "host/var/log/openshift/progress.json"}
+			for _, record := range records {
+				if text != "" {
+					s.Put(t, record, text)
+				}
 			}
-			r := s.Calls(t, "begin; end_bootkube; bootkube_ended_well")
-			r.Want(t, 0, "bootkube.service complete")
+			r := s.Run(t)
+			r.Want(t, 0, "bootkube.service complete", "finish-bootstrap is done")
 			if strings.Contains(r.All, "jq: ") || strings.Contains(r.All, "parse error") {
 				t.Errorf("it says\n%s", r.All)
 			}
-			if got := s.Read(record); !strings.Contains(got, `"service end"`) || s.Read("assets/.bootkube.done") != "" {
-				t.Errorf("the record is %q", got)
+			if _, err := os.Stat(s.Asset(".bootkube.done")); err != nil || s.Read("completed") != "complete\n" {
+				t.Errorf("%v, the ConfigMap says %q", err, s.Read("completed"))
 			}
-			if text != "" && s.Read(record+".torn") != text {
-				t.Error("the old record is not kept")
+			for _, record := range records {
+				written, err := ParseRecords([]byte(s.Read(record)))
+				if err != nil || len(written) == 0 {
+					t.Fatalf("%s: %v: %q", record, err, s.Read(record))
+				}
+				if last := written[len(written)-1]; last.Phase != "service end" || last.Result != "success" {
+					t.Errorf("%s ends with %+v", record, last)
+				}
+				if text != "" && s.Read(record+".torn") != text {
+					t.Errorf("the old %s is not kept", record)
+				}
 			}
 		})
 	}
