@@ -49,8 +49,8 @@ RECORD='' # the records are those of two services, and not of this stage
 option '--timeout=S' TIMEOUT 'give up after S seconds, all waits together'
 begin "$@"
 
-give_up() { # WHY HINT
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+give_up() { # WHY HINT [STATUS]
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
 }
 
 # Asks until the answer is good, and prints each new answer with the seconds so far.

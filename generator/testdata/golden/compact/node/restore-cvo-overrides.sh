@@ -41,8 +41,8 @@ needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kube
 option '--timeout=S' TIMEOUT 'give up after S seconds instead of 1200'
 begin "$@"
 
-give_up() { # WHY HINT
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+give_up() { # WHY HINT [STATUS]
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
 }
 
 # Asks until the answer is good, and prints each new answer with the seconds so far.
