@@ -245,7 +245,7 @@ func TestTheOverridesAreRestored(t *testing.T) {
 func eachMode(t *testing.T, l *Lab, s *labs.Stage) {
 	t.Helper()
 	before := l.Snapshot(t)
-	l.RunStage(t, s, "--help").Want(t, 0, append(modes, "Usage: "+s.Call()+" [MODE]", "--timeout=S")...)
+	l.RunStage(t, s, "--help").Want(t, 0, append(modes, "Usage: "+s.Call()+" [OPTION]", "--timeout=S")...)
 	if said := words(l.RunStage(t, s, "--explain").Out); !strings.Contains(said, s.Title) || !strings.Contains(said, words(s.Why)) {
 		t.Errorf("--explain says %s", said)
 	}
