@@ -536,7 +536,7 @@ func TestWaitForCEOTellsWhatIsWrong(t *testing.T) {
 		damage: func(t *testing.T, l *Lab, _ *controlplane.ControlPlane) func() {
 			return replaced(t, l.Asset("auth/kubeconfig"), []byte("apiVersion: v1\nclusters: [\n"))
 		},
-		args: short, says: []string{"error loading config file", "no sign of members on the masters"}, cause: "no-kubeconfig",
+		says: []string{"error loading config file", "waiting does not fix that"}, cause: "no-kubeconfig",
 	}, {
 		name: "the object is gone",
 		damage: func(t *testing.T, _ *Lab, c *controlplane.ControlPlane) func() {
