@@ -66,8 +66,9 @@ func (s *Session) scan(from io.Reader) {
 	}
 }
 
-// shown is how a script announces its next step, and how --dry-run prints it.
-var shown = regexp.MustCompile(`^(?:==> [0-9]+\. (.+)|\{ # [0-9]+ '(.+)')$`)
+// shown is how a script announces its next step, and how --dry-run prints it. The
+// question before the last step has no end of line where no terminal adds one.
+var shown = regexp.MustCompile(`^(?:(?: +\[Enter\].* q stop: )?==> [0-9]+\. (.+)|\{ # [0-9]+ '(.+)')$`)
 
 // announced is the step that a line announces.
 func announced(line string) (what string, ok bool) {
