@@ -30,6 +30,7 @@ var waits = map[string]struct {
 	"an expired certificate": {
 		`echo "x509: certificate has expired or is not yet valid: current time 2026-01-01T00:00:0$n is after 2025"; return 1`, 1,
 		[]string{"the patch to be taken cannot be seen, and waiting does not fix that", "now is after 2025"}, "current time"},
+	"a torn kubeconfig":            {`echo 'error: error loading config file "auth/kubeconfig": yaml: line 2: did not find'; return 1`, 1, []string{"waiting does not fix that"}, ""},
 	"another CA":                   {`echo 'x509: certificate signed by unknown authority'; return 1`, 1, []string{"waiting does not fix that"}, ""},
 	"a certificate of other names": {`echo 'x509: certificate is valid for a, not b'; return 1`, 1, []string{"waiting does not fix that"}, ""},
 	"expired twice, then good": {

@@ -12,9 +12,9 @@ import (
 	"bootlab/labs"
 )
 
-// scriptAlone is a generated script that a test calls parts of: all of it but its
-// last line, with the asset directory and the root of the host below Dir. Programs
-// that it calls are stand-ins, given as shell by their names; each finds Dir as DIR.
+// scriptAlone is a generated script that a test runs on its own, with the asset
+// directory and the root of the host below Dir. Programs that it calls are
+// stand-ins, given as shell by their names; each finds Dir as DIR.
 type scriptAlone struct {
 	Dir  string
 	file string
@@ -30,18 +30,6 @@ func newScriptAlone(t *testing.T, place labs.Place, name string, programs map[st
 		}
 	}
 	s.file = filepath.Join(lab, "out", map[labs.Place]string{labs.OnNode: "node", labs.Workstation: "scripts"}[place], name)
-	text, err := os.ReadFile(s.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edited := strings.NewReplacer("readonly ASSET_DIR='/opt/openshift'", "readonly ASSET_DIR='"+s.Asset("")+"'",
-		"readonly HOST_ROOT=''", "readonly HOST_ROOT='"+filepath.Join(s.Dir, "host")+"'").Replace(string(text))
-	if place == labs.Workstation {
-		edited = strings.NewReplacer(`ASSET_DIR="${OUT_DIR}/work/assets"`, "ASSET_DIR='"+s.Asset("")+"'").Replace(edited)
-	}
-	if err := os.WriteFile(s.file, []byte(edited), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	s.redirect(t)
 	for name, program := range programs {
 		s.Put(t, "bin/"+name, "#!/bin/bash\n# stand-in\nDIR="+s.Dir+"\n"+program)
@@ -95,19 +83,21 @@ func (s *scriptAlone) Read(name string) string {
 	return string(text)
 }
 
-// Calls runs shell text behind the script's definitions, in the asset directory.
-func (s *scriptAlone) Calls(t *testing.T, text string) Result {
+// Library runs shell text behind what comes before the script says its needs: its
+// settings, and the library that it sources. The directories of a run are there.
+func (s *scriptAlone) Library(t *testing.T, text string) Result {
 	t.Helper()
 	script, err := os.ReadFile(s.file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, ended := strings.CutSuffix(strings.TrimRight(string(script), "\n"), `stage_main "$@"`)
-	if !ended {
-		t.Fatalf("%s does not end as stage scripts do", s.file)
+	head, _, found := strings.Cut(string(script), "\nneeds ")
+	if !found {
+		t.Fatalf("%s does not say what it needs", s.file)
 	}
 	file := strings.TrimSuffix(s.file, ".sh") + ".part.sh"
-	if err := os.WriteFile(file, []byte(head+"cd -- \"${ASSET_DIR}\"\n"+text+"\n"), 0o755); err != nil {
+	text = head + "\nmkdir -p \"${ASSET_DIR}\" \"${LOG%/*}\"\ncd -- \"${ASSET_DIR}\"\n" + text + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return s.run(t, file)

@@ -4,20 +4,22 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"bootlab/labs"
 )
 
-// generated is a lab of the default kind, whose scripts are called function by
-// function: that needs neither podman nor a cluster.
+// generated is a lab of the default kind, for tests that need neither podman nor a
+// cluster.
 func generated(t *testing.T) *Lab {
 	t.Helper()
 	l := &Lab{Dir: filepath.Join(t.TempDir(), "mylab")}
@@ -27,29 +29,6 @@ func generated(t *testing.T) *Lab {
 		}
 	}
 	return l
-}
-
-var hostRoot = regexp.MustCompile(`(?m)^readonly HOST_ROOT=.*$`)
-
-// calls runs shell text behind the functions of a script, in a directory of its
-// own. The script is named below out/, as scripts/smoke-test.sh.
-func (l *Lab) calls(t *testing.T, script, text string) (dir, said string, status int) {
-	t.Helper()
-	file := filepath.Join(l.Dir, "out", filepath.FromSlash(script))
-	functions, found := strings.CutSuffix(string(mustRead(t, file)), "\nstage_main \"$@\"\n")
-	if !found {
-		t.Fatalf("%s does not end with stage_main", script)
-	}
-	dir = t.TempDir()
-	// What a script writes on the bootstrap node must not land on this one.
-	functions = hostRoot.ReplaceAllLiteralString(functions, "readonly HOST_ROOT='"+dir+"'")
-	if err := os.WriteFile(file+".called", []byte(functions+"\n"+text+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("bash", file+".called")
-	cmd.Dir = dir
-	out, _ := cmd.CombinedOutput()
-	return dir, string(out), cmd.ProcessState.ExitCode()
 }
 
 // where is a stage's script below out/.
@@ -315,15 +294,10 @@ func TestOnlyWhatIsJudgedIsOpened(t *testing.T) {
 // addresses, and operators write the messages of conditions.
 func TestWhatNodesSayOfThemselvesSteersNoTerminal(t *testing.T) {
 	t.Parallel()
-	l := generated(t)
 	const condition = `{"status": {"conditions": [{"type": "EtcdRunningInCluster", "status": "False", "message": "a\u001b[31mb\u009b31m"}, {"type": "EtcdBootstrapMemberRemoved", "status": "False", "message": "a\u001b[31mb\nc"}]}}`
-	for what, c := range map[string]struct{ script, text string }{
-		"EtcdRunningInCluster": {"node/finish-bootstrap.sh", "cluster() { echo '" + condition + "'; }\netcd_can_do_without || true"},
-	} {
-		_, said, status := l.calls(t, c.script, c.text)
-		if found := control.FindString(said); found != "" || status != 0 || !strings.Contains(said, "31mb") {
-			t.Errorf("%s: status %d, %q in %q", what, status, found, said)
-		}
+	f := finishAlone(t, condition)
+	if r := f.Run(t); r.Status != 1 || control.MatchString(r.All) || !strings.Contains(r.All, "31mb") {
+		t.Errorf("finish-bootstrap.sh: status %d, %q in\n%s", r.Status, control.FindString(r.All), r.All)
 	}
 	hostile := `{"items": [{"metadata": {"name": "master-0"}, "status": {"addresses": [{"type": "InternalIP", "address": "a\u001b[31mb"}]}}]}`
 	for _, script := range []string{"approve-csrs.sh", "wait-for-masters.sh"} {
@@ -350,48 +324,176 @@ func TestWhatNodesSayOfThemselvesSteersNoTerminal(t *testing.T) {
 	w.Run(t).Want(t, 1, "has status nothing")
 }
 
-// ownWords are what a script itself says, taken out of its text: log lines, and
-// the hints of die. A message of die may be that of a failure: who says it has
-// failed in this way.
-var ownWords = regexp.MustCompile(`(?m)\blog ('[^']*'|"[^"]*")|\bdie [0-9] (?:'[^']*'|"[^"]*") (?:\\\n +)?('[^']*'|"[^"]*")`)
+// itself are messages of failures that no component prints: the stage's script says
+// them, because nobody else tells of that failure.
+var itself = map[string][]string{
+	"approve-csrs":          {"Approved and not Issued"},
+	"approve-worker-csrs":   {"Approved and not Issued"},
+	"finish-bootstrap":      {"status.infrastructureTopology of the infrastructures/cluster object is empty", "no answer within 20 s"},
+	"make-ignition":         {"was made from another install-config.yaml", "the certificates of install/ have expired"},
+	"make-manifests":        {"is not a pull secret", "no bcrypt in crypt()"},
+	"resolve-api":           {"Unable to resolve API_URL", "Unable to resolve API_INT_URL"},
+	"restore-cvo-overrides": {"Trying again to restore CVO overrides"},
+	"verify-api":            {"Unable to reach API_URL's https endpoint at", "Unable to reach API_INT_URL's https endpoint at"},
+	"wait-for-ceo":          {"has no such condition yet", "no answer within 20 s"},
+	"wait-for-masters":      {"nothing on port 22", "ssh login fails", "first boot; next: it pulls the OS image"},
+}
+
+var (
+	says     = regexp.MustCompile(`\b(die|give_up|echo|printf|log|needs_input|never_reruns|never_after|invalidates|option)\b`)
+	oneSays  = regexp.MustCompile(`\b(echo|printf|FAILURE=)`)
+	library  = regexp.MustCompile(`lib/[a-z-]+\.(?:sh|jq)\b`)
+	stepOpen = regexp.MustCompile(`^(if|  &&) step `)
+)
+
+// printable gives the lines of a script that may come into its log: its steps, which
+// the answer c to --step prints, and outside of them what prints or dies, with the
+// lines that go on with it.
+func printable(text string) []string {
+	var out []string
+	inStep, goesOn := false, false
+	for _, line := range strings.Split(text, "\n") {
+		inStep = inStep && !strings.HasPrefix(line, "fi") || stepOpen.MatchString(line)
+		goesOn = goesOn || says.MatchString(line)
+		if inStep || goesOn {
+			out = append(out, line)
+		}
+		goesOn = goesOn && strings.HasSuffix(line, "\\")
+	}
+	return out
+}
+
+// advice is checks/STAGE.json.
+type advice struct {
+	Checks   map[string]struct{ Expect, Hint string }
+	Failures []struct{ Message, Cause, Fix string }
+}
+
+// messageIn is how likely_causes finds the message of a failure in a line.
+func messageIn(line, message string) bool {
+	for _, part := range strings.Split(message, "…") {
+		if !strings.Contains(line, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownMessages lists the messages of the stage's failures that are in its own words,
+// with the line, and counts the sentences of its script that are one of itself.
+func ownMessages(t *testing.T, script string) (found []string, sentences map[string]int) {
+	t.Helper()
+	dir, name := filepath.Dir(script), filepath.Base(script)
+	id := strings.TrimSuffix(name, ".sh")
+	var a advice
+	if err := json.Unmarshal(mustRead(t, filepath.Join(dir, "checks", id+".json")), &a); err != nil {
+		t.Fatal(err)
+	}
+	text := string(mustRead(t, script))
+	lines := printable(text)
+	sources := append(library.FindAllString(text, -1), "lib/stage.sh", "lib/host.sh", "lib/record.sh")
+	slices.Sort(sources)
+	for _, file := range slices.Compact(sources) {
+		lines = append(lines, printable(string(mustRead(t, filepath.Join(dir, file))))...)
+	}
+	lines = append(lines, strings.Split(string(mustRead(t, filepath.Join(dir, "checks", name))), "\n")...)
+	for _, c := range a.Checks {
+		lines = append(lines, c.Expect, c.Hint)
+	}
+	for _, f := range a.Failures {
+		lines = append(lines, f.Cause, f.Fix)
+	}
+	sentences = map[string]int{}
+	for _, f := range a.Failures {
+		for _, line := range lines {
+			switch {
+			case !messageIn(line, f.Message):
+			case slices.Contains(itself[id], f.Message) && oneSays.MatchString(line) && sentences[f.Message] == 0:
+				sentences[f.Message]++
+			default:
+				found = append(found, fmt.Sprintf("%s: %q is in %q", id, f.Message, line))
+			}
+		}
+	}
+	return found, sentences
+}
 
 // TestAScriptsOwnWordsAreNoCause: a log holds what the script says beside what
 // components say. No hint, expectation or command may pass for a component's.
 func TestAScriptsOwnWordsAreNoCause(t *testing.T) {
 	t.Parallel()
-	l := generated(t)
-	for _, dir := range []string{"node", "scripts"} {
-		files, err := filepath.Glob(filepath.Join(l.Dir, "out", dir, "*.sh"))
-		if err != nil || len(files) == 0 {
-			t.Fatal(err)
+	told := map[string]bool{}
+	for _, dir := range shipped(t) {
+		advices, err := filepath.Glob(filepath.Join(dir, "checks", "*.json"))
+		if err != nil || len(advices) == 0 {
+			t.Fatalf("%s has no checks: %v", dir, err)
 		}
-		for _, file := range files {
-			text := string(mustRead(t, file))
-			if !strings.HasSuffix(text, "\nstage_main \"$@\"\n") {
-				continue
+		for _, file := range advices {
+			id := strings.TrimSuffix(filepath.Base(file), ".json")
+			found, sentences := ownMessages(t, filepath.Join(dir, id+".sh"))
+			for message := range sentences {
+				told[id+": "+message] = true
 			}
-			said := ""
-			for _, m := range ownWords.FindAllStringSubmatch(text, -1) {
-				if m[1] != "" {
-					said += "==> " + m[1][1:len(m[1])-1] + "\n"
-				} else {
-					said += "  hint: " + m[2][1:len(m[2])-1] + "\n"
+			for _, text := range found {
+				if !told[text] {
+					t.Error(text)
 				}
-			}
-			words := filepath.Join(t.TempDir(), "words")
-			if err := os.WriteFile(words, []byte(said), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			_, causes, _ := l.calls(t, dir+"/"+filepath.Base(file), `mkdir --parents "${LOG%/*}"
-eval "$(declare -f check | sed '1s/check/genuine_check/')"
-check() { genuine_check "${@:1:4}" false; }
-trap - ERR; set +Ee
-{ cat `+words+`; verify; (MODE=dry-run do_stage); } > "${LOG}" 2> /dev/null < /dev/null
-usual_failures; cluster_failures`)
-			if causes != "" {
-				t.Errorf("%s explains its own words:\n%s", filepath.Base(file), causes)
+				told[text] = true
 			}
 		}
+	}
+	for id, messages := range itself {
+		for _, message := range messages {
+			if !told[id+": "+message] {
+				t.Errorf("%s.sh does not say %q any more", id, message)
+			}
+		}
+	}
+}
+
+// TestAScriptsOwnWordsAreFound wherever a stage may print them.
+func TestAScriptsOwnWordsAreFound(t *testing.T) {
+	t.Parallel()
+	for what, plant := range map[string]struct{ file, at, text string }{
+		"a step's comment":         {"wait-for-ceo.sh", "fi 9>&-\n", "  # connection refused\n"},
+		"a step's output":          {"wait-for-ceo.sh", "fi 9>&-\n", "  echo 'a connection refused is normal here'\n"},
+		"a hint":                   {"wait-for-ceo.sh", "\nHOPELESS=", "\ngive_up 'it does not end' \\\n  'connection refused: look at the kubelet'"},
+		"a sentence said twice":    {"wait-for-ceo.sh", "fi 9>&-\n", "  echo 'there is has no such condition yet'\n"},
+		"the library":              {"lib/host.sh", "\ntake_lock", "\nlater() { die 1 late 'connection refused'; }\n"},
+		"a library of some stages": {"lib/registries.sh", "\n", "\necho 'connection refused'\n"},
+		"the title of a check":     {"checks/wait-for-ceo.sh", "\nend_of_checks", "\ncheck x 'no connection refused' <<< true\n"},
+		"an expectation":           {"checks/wait-for-ceo.json", `"expect": "`, `"expect": "connection refused, or `},
+		"advice":                   {"checks/wait-for-ceo.json", `"fix": "`, `"fix": "connection refused: `},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			node := filepath.Join(generated(t).Dir, "out", "node")
+			advice := filepath.Join(node, "checks", "wait-for-ceo.json")
+			replaceIn(t, advice, `"failures": [`, `"failures": [{"message": "connection…refused", "cause": "x", "fix": "x"},`)
+			if found, _ := ownMessages(t, filepath.Join(node, "wait-for-ceo.sh")); len(found) > 0 {
+				t.Fatalf("found %q before anything was planted", found)
+			}
+			text := plant.text
+			if !strings.HasPrefix(plant.at, `"`) {
+				text += plant.at
+			}
+			replaceIn(t, filepath.Join(node, filepath.FromSlash(plant.file)), plant.at, text)
+			if found, _ := ownMessages(t, filepath.Join(node, "wait-for-ceo.sh")); len(found) != 1 {
+				t.Errorf("found %q", found)
+			}
+		})
+	}
+}
+
+// replaceIn replaces the first occurrence of a text in a file, which has to hold it.
+func replaceIn(t *testing.T, file, old, text string) {
+	t.Helper()
+	before := string(mustRead(t, file))
+	if !strings.Contains(before, old) {
+		t.Fatalf("%s does not hold %q", file, old)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(before, old, text, 1)), 0o755); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 	"bootlab/labs/record"
 )
 
-// What the scripts' own functions write, bootlab timeline reads: also behind a
+// What the scripts' library writes, bootlab timeline reads: also behind a
 // torn file, which they set aside.
 func TestWhatScriptsRecordIsRead(t *testing.T) {
 	s := newScriptAlone(t, labs.OnNode, "render-etcd.sh", nil)
 	write := func(text string) {
 		t.Helper()
-		if r := s.Calls(t, text); r.Status != 0 {
+		if r := s.Library(t, text); r.Status != 0 {
 			t.Fatal(r.All)
 		}
 	}

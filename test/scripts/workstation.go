@@ -61,6 +61,12 @@ func (l *Lab) inRelease(tb testing.TB, id string) *Lab {
 	}
 	release := *l.Release
 	release.ID = id
+	// A node tells its scripts of which release it is.
+	if version := l.Asset("release-info/version"); l.Place == labs.OnNode {
+		if err := os.WriteFile(version, []byte(id+".0\n"), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
 	text, err := withRelease(string(data), &release)
 	if err != nil {
 		tb.Fatal(err)

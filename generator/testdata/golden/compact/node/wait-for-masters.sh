@@ -134,8 +134,8 @@ masters_are_ready() {
   [[ ${missing} == no ]]
 }
 
-give_up() { # WHY HINT
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+give_up() { # WHY HINT [STATUS]
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
 }
 
 # Asks until the answer is good, and prints each new answer with the seconds so far.
@@ -154,7 +154,8 @@ wait_for() { # SECONDS WHAT COMMAND...
       printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
     last=${answer}
     [[ ${good} == no ]] || return 0
-    # Waiting does not fix a certificate that expired, or one of another cluster.
+    # Waiting does not fix a certificate that expired or is of another cluster, nor a
+    # torn kubeconfig.
     hopeless=$((hopeless + 1))
     grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}" || hopeless=0
     ((hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
@@ -166,6 +167,7 @@ wait_for() { # SECONDS WHAT COMMAND...
 }
 HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
 HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+HOPELESS+='|error loading config file'
 
 [[ -n ${MASTERS} ]] || finish_part 'wait-for-masters is done: this lab has no masters'
 

@@ -77,7 +77,9 @@ no_session_is_left() {
 # True where there is no machine; ends the script where it is not the lab's.
 machine_is_gone() {
   local domains mark
-  domains="$("${virsh[@]}" list --all --name)" || exit 4
+  domains="$("${virsh[@]}" list --all --name)" ||
+    give_up "libvirt does not answer at ${LIBVIRT_URI}" \
+      "systemctl status libvirtd says why; with --balancer-only the machine stays" 4
   grep -Fqx "${BOOTSTRAP_DOMAIN}" <<< "${domains}" || return 0
   mark="$("${virsh[@]}" metadata "${BOOTSTRAP_DOMAIN}" --uri "${OWNER_NAMESPACE}" 2> /dev/null)" ||
     mark=''
@@ -86,8 +88,8 @@ machine_is_gone() {
     'somebody else made it; remove it by hand if it is yours'
 }
 
-give_up() { # WHY HINT
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+give_up() { # WHY HINT [STATUS]
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
 }
 
 # Asks until the answer is good, and prints each new answer with the seconds so far.
@@ -106,7 +108,8 @@ wait_for() { # SECONDS WHAT COMMAND...
       printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
     last=${answer}
     [[ ${good} == no ]] || return 0
-    # Waiting does not fix a certificate that expired, or one of another cluster.
+    # Waiting does not fix a certificate that expired or is of another cluster, nor a
+    # torn kubeconfig.
     hopeless=$((hopeless + 1))
     grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}" || hopeless=0
     ((hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
@@ -118,6 +121,7 @@ wait_for() { # SECONDS WHAT COMMAND...
 }
 HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
 HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+HOPELESS+='|error loading config file'
 
 if step 1 'Ask the cluster whether the bootstrap node may go'; then
   # Without these two the cluster may lose the only copy of its data.
@@ -139,7 +143,7 @@ if step 2 "Find the lab's load balancer and its machine"; then
   [[ -S ${BALANCER_SOCKET} ]] ||
     give_up "no load balancer of this lab is here: there is no socket ${BALANCER_SOCKET}" \
       "if it is your own, take ${BOOTSTRAP#* } out of ports 6443 and 22623, wait until its
-    connections have ended, and remove the machine yourself"
+    connections have ended, and remove the machine yourself" 4
   [[ -n ${BALANCER_ONLY} ]] || ! machine_is_gone || echo "there is no ${BOOTSTRAP_DOMAIN}"
 fi 9>&-
 

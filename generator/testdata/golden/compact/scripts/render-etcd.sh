@@ -91,9 +91,13 @@ if step 3 'Stop the etcd of an earlier render'; then
   # Two renders give the same pod manifest but other CAs, so the kubelet would
   # not restart etcd: the manifest goes now, and the new one comes last.
   rm -f "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
-  # shellcheck disable=SC2016 # the inner bash expands it
-  [[ -n ${HOST_ROOT} ]] || timeout 120 bash -c \
-    'until running=$(crictl ps --quiet --name "^etcd$") && [[ -z ${running} ]]; do sleep 2; done'
+  # A first render finds no resources of a pod, and maybe no crictl that answers.
+  if [[ -z ${HOST_ROOT} && -e /etc/kubernetes/static-pod-resources/etcd-member ]]; then
+    echo 'waiting for the etcd of an earlier render to end, at most 120 s'
+    # shellcheck disable=SC2016 # the inner bash expands it
+    timeout 120 bash -c \
+      'until running=$(crictl ps --quiet --name "^etcd$") && [[ -z ${running} ]]; do sleep 2; done'
+  fi
   rm -rf "${HOST_ROOT}/etc/kubernetes/static-pod-resources/etcd-member"
 fi 9>&-
 

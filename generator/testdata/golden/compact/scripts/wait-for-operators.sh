@@ -86,8 +86,8 @@ operators_are_stable() {
       else $restless[], ("" | halt_error(1)) end' | grep .
 }
 
-give_up() { # WHY HINT
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+give_up() { # WHY HINT [STATUS]
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
 }
 
 # Asks until the answer is good, and prints each new answer with the seconds so far.
@@ -106,7 +106,8 @@ wait_for() { # SECONDS WHAT COMMAND...
       printf '%7d s  %s\n' $((SECONDS - began)) "${answer//$'\n'/$'\n           '}"
     last=${answer}
     [[ ${good} == no ]] || return 0
-    # Waiting does not fix a certificate that expired, or one of another cluster.
+    # Waiting does not fix a certificate that expired or is of another cluster, nor a
+    # torn kubeconfig.
     hopeless=$((hopeless + 1))
     grep --quiet --extended-regexp --regexp="${HOPELESS}" <<< "${answer}" || hopeless=0
     ((hopeless < 3)) || give_up "$2 cannot be seen, and waiting does not fix that" \
@@ -118,6 +119,7 @@ wait_for() { # SECONDS WHAT COMMAND...
 }
 HOPELESS='certificate has expired.* is after|certificate signed by unknown authority'
 HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
+HOPELESS+='|error loading config file'
 
 if step 1 'Wait for the ClusterVersion to be Available and to rest'; then
   # That is how the version operator says that every part of the release is

@@ -11,12 +11,15 @@ SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 BOOTSTRAP='bootstrap 192.168.126.10'
+MASTERS=$'master-0 192.168.126.20\n'
+MASTERS+=$'master-1 192.168.126.21\n'
+MASTERS+='master-2 192.168.126.22'
 set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
 check lab-machines 'every member stands on a machine of the lab' << 'COMMAND'
-export MASTERS BOOTSTRAP_MEMBER="etcd-bootstrap ${BOOTSTRAP#* }"
+export MASTERS="${MASTERS}" BOOTSTRAP_MEMBER="etcd-bootstrap ${BOOTSTRAP#* }"
 bash "${SCRIPTS}/lib/etcdctl.sh" member list | awk -F ', ' '
   BEGIN { n = split(ENVIRON["BOOTSTRAP_MEMBER"] " " ENVIRON["MASTERS"], word, /[ \n]+/)
     for (i = 1; i < n; i += 2) at[word[i + 1]] = word[i] }
@@ -33,12 +36,12 @@ bash "${SCRIPTS}/lib/etcdctl.sh" member list | awk -F ', ' '
   END { exit bad || !NR }'
 COMMAND
 check one-at-a-time 'at most one member is joining' << 'COMMAND'
-export MASTERS
+export MASTERS="${MASTERS}"
 bash "${SCRIPTS}/lib/etcdctl.sh" member list |
   awk -F ', ' '$2 != "started" || $6 == "true" { print; joining++ } END { exit joining > 1 || !NR }'
 COMMAND
 check healthy 'every voting member is healthy' << 'COMMAND'
-export MASTERS
+export MASTERS="${MASTERS}"
 # Each voting member is asked for a key, and asks a quorum before it answers.
 voters="$(bash "${SCRIPTS}/lib/etcdctl.sh" member list |
   awk -F ', ' '$6 == "false" && $5 != "" { print $5 }' | paste -sd ,)"

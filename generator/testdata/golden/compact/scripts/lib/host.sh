@@ -112,7 +112,7 @@ remove_old_container() {
   local mounts
   [[ -n ${CONTAINER:-} ]] && podman container exists "${CONTAINER}" || return 0
   mounts="$(podman container inspect "${CONTAINER}" \
-    --format '{{range .Mounts}}{{.Source}}:{{end}}')"
+    --format '{{range .Mounts}}{{.Source}}:{{end}}')" || return 0 # it has just ended
   [[ ":${mounts}" == *":${ASSET_DIR}"[/:]* ]] ||
     die 1 "another program's container is named ${CONTAINER}; its volumes: ${mounts:-none}" \
       "let it end, or: podman rm --force ${CONTAINER}"
