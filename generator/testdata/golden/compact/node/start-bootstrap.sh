@@ -89,8 +89,8 @@ source "${SCRIPTS}/lib/registries.sh"
 image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
 CLUSTER_BOOTSTRAP_IMAGE="$(image cluster-bootstrap)"
 
-give_up() { # WHY HINT
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$@" && exit 1
+give_up() { # WHY HINT [STATUS]
+  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
 }
 
 # The static pods that cluster-bootstrap copied. It removes them at its end, and

@@ -12,11 +12,11 @@ trap 'exit 1' INT TERM HUP
 
 # The client certificate is the API server's. etcdctl is bounded twice: a container
 # may hang where its program would not. podman 4.3 at times loses what a short
-# container printed: it is asked once more.
+# container printed: it is asked again.
 etcdctl() { # ARGUMENT...
   local image answer='' status=0 tries
   image="$(awk '$1 == "etcd" { print $2; found = 1 } END { exit !found }' release-info/images)"
-  for ((tries = 0; tries < 2 && status == 0 && ${#answer} == 0; tries++)); do
+  for ((tries = 0; tries < 3 && status == 0 && ${#answer} == 0; tries++)); do
     answer="$(timeout --kill-after=5 30 \
       podman run --quiet --net=host --rm --log-driver=k8s-file --name "${NAME}" \
       --env ETCDCTL_API=3 --entrypoint etcdctl \
@@ -24,6 +24,7 @@ etcdctl() { # ARGUMENT...
       --cacert="${PWD}/tls/etcd-ca-bundle.crt" --cert="${PWD}/tls/etcd-client.crt" \
       --key="${PWD}/tls/etcd-client.key" --command-timeout=3s "$@" 2>&1)" || status=$?
   done
+  [[ -n ${answer} ]] || { echo 'etcdctl printed nothing' && return 1; }
   plain <<< "${answer}"
   return "${status}"
 }
