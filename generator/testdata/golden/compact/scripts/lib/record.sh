@@ -85,7 +85,7 @@ record() { # PHASE [RESULT [LINE MESSAGE]]
 }
 
 write_record() { # PHASE [RESULT [LINE MESSAGE]]
-  [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}"
+  [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}" || return 1
   jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1 ||
     { mv -f "${RECORDS}" "${RECORDS}.torn" && echo '[]' > "${RECORDS}"; }
   # shellcheck disable=SC2153 # the stage script sets RECORD
