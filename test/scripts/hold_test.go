@@ -45,6 +45,7 @@ func holdNode(t *testing.T) *Lab {
 	}
 	l := NewLab(t, podman.New(t, account), Options{Place: labs.OnNode, Release: &standin.Release{ID: release, Image: someRelease}})
 	l.services(t, slowBootkube)
+	l.put(t, "manifests/cluster-dns-02-config.yml", "spec:\n  baseDomain: mylab.bootlab.test\n")
 	l.tell(t, "pace", "0.3")
 	l.tell(t, "broken", "nothing")
 	return l
