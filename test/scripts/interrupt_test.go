@@ -90,7 +90,7 @@ func keepsWhatIsThere(s *labs.Stage) bool { return s.Kind == "prepare" && len(s.
 // start over: they are killed before each of their steps, and in the end
 // everything is as an undisturbed run left it.
 func TestAScriptKilledBeforeOneOfItsStepsCompletesLater(t *testing.T) {
-	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+	someScripts(t, 6, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		if keepsWhatIsThere(s) {
 			t.Skip("it is killed again and again on one way")
@@ -99,19 +99,20 @@ func TestAScriptKilledBeforeOneOfItsStepsCompletesLater(t *testing.T) {
 		script, args := alone(t, s)
 		l.Must(t, script, args...) // images are here from now on
 		undisturbed := l.Kinds(t)
-		for k := 0; ; k++ {
+		var steps []int
+		for range strings.Count(string(mustRead(t, filepath.Join(l.Scripts(), s.ScriptName()))), "\nif step ") {
+			steps = append(steps, len(steps))
+		}
+		for _, k := range sample.Of(t, 2, steps) {
 			l.Undo(t, s)
 			command, killed := killAt(t, l, k, script, args...)
 			if !killed {
-				if k == 0 {
-					t.Error("it shows no step")
-				}
-				allGood(t, l, s)
-				return
+				t.Fatalf("it has no step %d", k+1)
 			}
 			notDone(t, l, s, command)
 			finishes(t, l, s, command)
 			undisturbed.Same(t, l.Kinds(t))
+			allGood(t, l, s)
 			if t.Failed() {
 				t.Fatalf("killed before %s", command)
 			}
@@ -151,7 +152,7 @@ exec "$REAL" "$@"`, program, file, k))
 // TestAScriptKilledInOneOfItsStepsCompletesLater kills at the copies, renames and
 // records of a script.
 func TestAScriptKilledInOneOfItsStepsCompletesLater(t *testing.T) {
-	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+	someScripts(t, 6, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		l.Undo(t, s)
 		script, args := alone(t, s)
@@ -161,7 +162,7 @@ func TestAScriptKilledInOneOfItsStepsCompletesLater(t *testing.T) {
 		for k := range all {
 			moments = append(moments, k+1)
 		}
-		for _, k := range sample.Of(t, 3, moments) {
+		for _, k := range sample.Of(t, 2, moments) {
 			l.Undo(t, s)
 			calls := killAtCall(t, l, k, script, args...)
 			finishes(t, l, s, calls[len(calls)-1])
@@ -264,7 +265,7 @@ func noHalfFiles(t *testing.T, l *Lab) {
 }
 
 func TestCtrlCBetweenStepsIsRecordedAndFixed(t *testing.T) {
-	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+	someScripts(t, 6, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		session := l.Start(t, s.ScriptName(), "--force", "--step")
 		if _, more := session.Step(t); !more {
