@@ -185,6 +185,7 @@ func TestANodeHasMirrorsAndCAFromItsOwnFiles(t *testing.T) {
 	l := NewLab(t, podman.New(t, podman.Accounts(t)[0]), Options{Place: labs.OnNode, Release: r, Edit: func(dir, text string) (string, error) {
 		return withKeys(dir, text, mirrorKeys(reg)+caKey+"proxy:\n  httpsProxy: "+proxy.URL+"\n")
 	}})
+	l.put(t, "manifests/cluster-dns-02-config.yml", "spec:\n  baseDomain: mylab.bootlab.test\n")
 	registries, anchor := l.Asset("/etc/containers/registries.conf"), l.Asset("/etc/pki/ca-trust/source/anchors/ca.crt")
 	before, _ := os.ReadFile(registries)
 	l.Run(t, "release-info.sh").Want(t, 1, "certificate signed by unknown authority")
