@@ -19,8 +19,9 @@
 # - The script looks before it creates. What is there already and says complete
 #   counts as done, anything else is an error.
 # - Each wait has a limit.
-# - The wait ends early when the API's certificate is expired or of another CA
-#   three times in a row.
+# - The wait ends early at the third answer in a row that waiting does not
+#   change, which is a certificate that is expired or of another CA, or a
+#   kubeconfig that cannot be read.
 # - The script also waits until the bootstrap's etcd member is removed.
 # - The script ends the record of bootkube.sh and writes that of
 #   progress.service.

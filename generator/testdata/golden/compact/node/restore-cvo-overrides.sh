@@ -15,8 +15,9 @@
 # Differs from bootkube.sh:
 # - The wait has a limit, each try ends after 20 s, and its end says what was
 #   waited for.
-# - The wait ends early when the API's certificate is expired or of another CA
-#   three times in a row.
+# - The wait ends early at the third answer in a row that waiting does not
+#   change, which is a certificate that is expired or of another CA, or a
+#   kubeconfig that cannot be read.
 # - The pod of the Machine Config Server is removed inside the stage, before its
 #   checks, its marker and the end in the record.
 # - The line "Trying again to restore CVO overrides" comes before the pause,

@@ -20,8 +20,9 @@
 #   and removed.
 # - Before the operator's command runs, oc asks the API for the same condition
 #   every 5 seconds.
-# - The wait ends after 45 minutes, and at the third answer in a row with a
-#   certificate that is expired or of another CA. The operator's command then
+# - The wait ends after 45 minutes, and at the third answer in a row that
+#   waiting does not change, which is a certificate that is expired or of
+#   another CA, or a kubeconfig that cannot be read. The operator's command then
 #   has 10 minutes.
 # For lab compact, okd 4.21, on the bootstrap node. Made by bootlab generate.
 set -Eeuo pipefail

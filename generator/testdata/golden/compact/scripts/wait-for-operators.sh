@@ -14,8 +14,9 @@
 # - Every change of any operator is told.
 # - The certificate authority of the router is not added to
 #   install/auth/kubeconfig.
-# - The wait ends early when the API's certificate is expired or of another CA
-#   three times in a row.
+# - The wait ends early at the third answer in a row that waiting does not
+#   change, which is a certificate that is expired or of another CA, or a
+#   kubeconfig that cannot be read.
 # - The route of the console is asked for once, and no file of a password is
 #   read.
 # - The path of the password of kubeadmin is shown, not the password.
