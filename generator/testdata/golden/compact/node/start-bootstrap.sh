@@ -179,7 +179,7 @@ if step 4 'Follow its log to the end'; then
     # Killed, podman logs begins again. With set -m the loop is a process group, which
     # can be ended as a whole.
     set -m
-    until podman logs --follow --timestamps cluster-bootstrap || (($? != 137)); do sleep 1; done |&
+    bash -c 'while podman logs --follow --timestamps cluster-bootstrap; (($?==137)); do :; done' |&
       bash "${SCRIPTS}/lib/follow.sh" "${SCRIPTS}/checks/start-bootstrap.json" "${REQUIRED_PODS}" &
     reader=$! && set +m
     # The limits of cluster-bootstrap together are 130 minutes, 100 up to 4.17.
