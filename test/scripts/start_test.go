@@ -688,6 +688,7 @@ func TestAStartOfFourSeventeenCountsNodes(t *testing.T) {
 	old := SharedRelease(t, "4.17")
 	s.again(t, fmt.Sprintf("version: %q", release), `version: "4.17"`)
 	replaceImage(t, s.Lab, startContainer, old.Images[startContainer])
+	s.put(t, "release-info/version", "4.17.0\n") // a stage refuses a node of another release
 	s.stage = clusterStage(t, "4.17", "start-bootstrap")
 	session := s.up(t)
 	s.k.Set(&s.k.keeps, true)
