@@ -51,7 +51,7 @@ func (l *Lab) WithKubelet(tb testing.TB, c *controlplane.ControlPlane) *Kubelet 
 	tb.Helper()
 	k := &Kubelet{lab: l, c: c, stop: make(chan struct{}), stopped: make(chan struct{})}
 	l.Wrap(tb, "crictl", `[ "$#" = 6 ] && [ "$1 $2 $3 $4 $5" = "pods --quiet --state ready --name" ] || { echo "stand-in crictl: $*" >&2; exit 1; }
-[ ! -e `+k.list()+` ] || sed -n "/$6/s/.*/&-id/p" `+k.list())
+[ ! -e `+k.list()+` ] || sed -nE "/$6/s/.*/&-id/p" `+k.list())
 	go k.work(tb)
 	tb.Cleanup(func() {
 		close(k.stop)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -189,16 +190,20 @@ func inOrder(t *testing.T, all string, texts ...string) {
 	}
 }
 
-// explained are the beginnings of what the script says of the steps of a lab,
-// behind the lines that announce them.
+// unfolded is what the script said, with each explanation on one line.
+func unfolded(all string) string {
+	return regexp.MustCompile(`(?m)^    \| `).ReplaceAllString(strings.ReplaceAll(all, "\n    | ", " "), "")
+}
+
+// explained is what the script says of the steps of a lab, behind the lines that
+// announce them.
 func explained(s *labs.Stage) []string {
 	var out []string
 	for _, step := range s.Steps {
 		if step.Line != "" {
-			out = append(out, step.Line, "    | "+strings.Join(strings.Fields(step.Text)[:4], " "))
-		} else {
-			out = append(out, step.Text)
+			out = append(out, step.Line)
 		}
+		out = append(out, strings.Join(strings.Fields(step.Text), " "))
 	}
 	return out
 }
@@ -216,7 +221,7 @@ func TestTheBootstrapControlPlaneStartsAndHandsOver(t *testing.T) {
 	r := session.Wait(t)
 	r.Want(t, 0, "start-bootstrap is done; next: ", `Created "cluster-config.yaml" configmaps.v1./cluster-config-v1 -n kube-system`,
 		"Pod Status:openshift-kube-scheduler/openshift-kube-scheduler\tReady", "has been satisfied")
-	inOrder(t, r.All, explained(s.stage)...)
+	inOrder(t, unfolded(r.All), explained(s.stage)...)
 	inOrder(t, r.All, "API is up", "The limit of 20 minutes ends at ", "The limit of 30 minutes ends at ", "The limit of 60 minutes ends at ")
 	if n := strings.Count(r.All, "failed to create some manifests:"); n > 1 {
 		t.Errorf("%d times it is told that manifests were refused", n)
@@ -236,7 +241,7 @@ func TestTheBootstrapControlPlaneStartsAndHandsOver(t *testing.T) {
 	if err := os.WriteFile(s.Asset("cvo-overrides.done"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.Run(t, startScript, "--force").Want(t, 1, "cannot be repeated after restore-cvo-overrides.sh")
+	s.Run(t, startScript, "--force").Want(t, 1, "start-bootstrap cannot run again after restore-cvo-overrides.sh")
 	s.Run(t, startScript).Want(t, 0, "done already")
 }
 
@@ -249,7 +254,7 @@ func (s *starting) checksFail(t *testing.T) {
 			clone := s.Clone(t)
 			clone.ControlPlane = s.c
 			breaks(t, clone, s.stage, c.ID, all[c.ID])
-			clone.Run(t, startScript).Want(t, 3, "cluster-bootstrap ended well before", "not ok ")
+			clone.Run(t, startScript).Want(t, 3, "error: start-bootstrap is done, but a check fails", "--force starts another bootstrap control plane", "not ok ")
 			if !clone.marked(s.stage)[0] {
 				t.Error("the marker is gone")
 			}
@@ -337,7 +342,7 @@ func TestAStartThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
 			}
 			r := session.Wait(t)
 			restore()
-			r.Want(t, 1, append(f.says, "error: cluster-bootstrap ended with status 1", "the next start has its full time again")...)
+			r.Want(t, 1, append(f.says, "error: cluster-bootstrap ended with status 1", "the next start has its full time")...)
 			s.failed(t, "cluster-bootstrap ended with status 1")
 			s.gone(t)
 			s.forgetMasters(t)
@@ -426,8 +431,8 @@ func TestCtrlCTakesBackWhatTheStartBegan(t *testing.T) {
 			} else {
 				session.signal(syscall.SIGTERM)
 			}
-			session.Wait(t).Want(t, 1, "taking back what cluster-bootstrap began", "  $ podman rm --force --ignore cluster-bootstrap",
-				"  $ rm --recursive --force /etc/kubernetes/bootstrap-secrets", "/etc/kubernetes/manifests/kube-apiserver-pod.yaml", "error: interrupted", "begins again")
+			session.Wait(t).Want(t, 1, "taking back what cluster-bootstrap began", "error: interrupted",
+				"container, static pods and secrets are removed; a rerun starts again")
 			s.gone(t)
 			s.failed(t, "interrupted")
 		})
@@ -450,28 +455,45 @@ func TestAKilledScriptIsFollowedByTheNext(t *testing.T) {
 	s := newStart(t)
 	s.begin(t, "min left; not ready").Kill(t)
 	s.unlocked(t)
-	again := s.begin(t, "of an earlier run is running")
+	again := s.begin(t, stillRuns)
 	again.saysOnce(t, "min left; not ready")
-	if n := s.killClients(t); n == 0 {
-		t.Error("podman was not running")
+	// The podman logs of both scripts.
+	if n := s.killClients("logs --follow"); n != 2 {
+		t.Errorf("%d were killed", n)
 	}
 	s.masters(t)
 	r := again.Wait(t)
-	// The one that followed was killed too: the container's end is still known.
-	r.Want(t, 0, "Starting temporary bootstrap control plane...", "API is up", "The limit of 20 minutes ends at ")
+	// Its podman logs was killed too: neither lines are lost, nor the end.
+	r.Want(t, 0, "Starting temporary bootstrap control plane...", "API is up", "The limit of 20 minutes ends at ",
+		"Sending bootstrap-success event.", "Sending bootstrap-finished event.", "Tearing down temporary bootstrap control plane...")
 	s.isDone(t)
 }
 
-// killClients ends podman's logs, as kill -9 does, and gives their number. They
-// run in sessions of their own.
-func (s *starting) killClients(t *testing.T) int {
+// What a script says of the container of an earlier run.
+const (
+	stillRuns = "an earlier cluster-bootstrap is running-0: none is started"
+	endedWell = "an earlier cluster-bootstrap is exited-0: none is started"
+)
+
+// running are the names of the containers that run.
+func (s *starting) running(t *testing.T) []string {
 	t.Helper()
-	return s.killCommands(t, "logs --follow")
+	out, err := s.Env.Podman("ps", "--format", "{{.Names}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(out)
 }
 
-func (s *starting) killCommands(t *testing.T, words string) int {
+// ended waits until cluster-bootstrap has ended. Its container stays.
+func (s *starting) ended(t *testing.T) {
 	t.Helper()
-	killed := 0
+	until(t, "the end of the container", func() bool { return len(s.running(t)) == 0 })
+}
+
+// clients are the processes of podman with these words in their command line.
+func (s *starting) clients(words string) []int {
+	var out []int
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
 		data, _ := os.ReadFile(file)
@@ -479,23 +501,37 @@ func (s *starting) killCommands(t *testing.T, words string) int {
 		environment, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "environ"))
 		var pid int
 		if _, err := fmt.Sscan(filepath.Base(filepath.Dir(file)), &pid); err == nil && strings.HasPrefix(line, "podman ") && strings.Contains(line, words) && strings.Contains(string(environment), s.Env.Dir) {
-			syscall.Kill(pid, syscall.SIGKILL)
-			killed++
+			out = append(out, pid)
 		}
 	}
-	return killed
+	return out
 }
 
+// killClients ends them, as kill -9 does, and gives their number.
+func (s *starting) killClients(words string) int {
+	pids := s.clients(words)
+	for _, pid := range pids {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return len(pids)
+}
+
+// A podman wait that is killed knows no end: the container is not removed, and the
+// stage is not done.
 func TestAKilledPodmanIsFollowedByTheNext(t *testing.T) {
 	t.Parallel()
 	s := newStart(t)
 	session := s.begin(t, "min left; not ready")
-	if n := s.killCommands(t, "run --quiet"); n != 1 {
+	if n := s.killClients("wait cluster-bootstrap"); n != 1 {
 		t.Errorf("%d were killed", n)
 	}
-	session.Wait(t).Want(t, 1, "podman ended with status 137, and cluster-bootstrap goes on without it", "start-bootstrap.sh follows it again")
-	s.failed(t, "goes on without it")
-	again := s.begin(t, "of an earlier run is running")
+	session.Wait(t).Want(t, 1, "error: cluster-bootstrap is still running: the watch is over", "a rerun follows it again")
+	s.failed(t, "cluster-bootstrap is still running")
+	if left := s.running(t); !slices.Equal(left, []string{startContainer}) {
+		t.Errorf("running are %v", left)
+	}
+	until(t, "the end of podman logs", func() bool { return len(s.clients("logs --follow")) == 0 })
+	again := s.begin(t, stillRuns)
 	s.masters(t)
 	again.Wait(t).Want(t, 0, "start-bootstrap is done")
 	s.isDone(t)
@@ -506,8 +542,20 @@ func TestAGoodEndThatNobodySawIsFound(t *testing.T) {
 	s := newStart(t)
 	s.begin(t, "min left; not ready").Kill(t)
 	s.masters(t)
-	until(t, "the end of the container", func() bool { return len(s.Env.Containers(t)) == 0 })
-	s.Run(t, startScript).Want(t, 0, "an earlier cluster-bootstrap came to its good end unseen", "start-bootstrap is done")
+	s.ended(t)
+	s.unlocked(t)
+	s.Run(t, startScript).Want(t, 0, endedWell, "API is up", "Tearing down temporary bootstrap control plane...", "start-bootstrap is done")
+	s.isDone(t)
+
+	// Without its container, by the event that it sent.
+	if err := os.Remove(s.Asset("cb-bootstrap.done")); err != nil {
+		t.Fatal(err)
+	}
+	r := s.Run(t, startScript)
+	r.Want(t, 0, "an earlier cluster-bootstrap ended well: the event bootstrap-finished says so", "an earlier cluster-bootstrap is finished: none is started", "start-bootstrap is done")
+	if strings.Contains(r.All, "Starting temporary bootstrap control plane...") {
+		t.Errorf("it started another:\n%s", r.All)
+	}
 	s.isDone(t)
 }
 
@@ -518,12 +566,13 @@ func TestWhatAKilledClusterBootstrapLeftIsTakenAway(t *testing.T) {
 		if _, err := s.Env.Podman("kill", startContainer); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the end of the container", func() bool { return len(s.Env.Containers(t)) == 0 })
+		s.ended(t)
 	}
 	// By the script, if it lives.
 	session := s.begin(t, "min left; not ready")
 	kill()
-	session.Wait(t).Want(t, 1, "cluster-bootstrap ended with status 137", "  $ rm --force /etc/kubernetes/manifests/bootstrap-pod.yaml")
+	session.Wait(t).Want(t, 1, "error: cluster-bootstrap ended with status 137", "what it started is gone")
+	s.failed(t, "cluster-bootstrap ended with status 137")
 	s.gone(t)
 
 	// Else by the next, and only if it is told to.
@@ -532,15 +581,16 @@ func TestWhatAKilledClusterBootstrapLeftIsTakenAway(t *testing.T) {
 	kill()
 	s.unlocked(t)
 	left := s.manifests(t, "/etc/kubernetes/manifests")
-	s.Run(t, startScript).Want(t, 1, "/etc/kubernetes/manifests/kube-apiserver-pod.yaml", "already, and runs such pods still", "none overwrites a static pod", "start-bootstrap.sh --force removes them")
+	s.Run(t, startScript).Want(t, 1, "error: the kubelet already has /etc/kubernetes/manifests/bootstrap-pod.yaml ", " /etc/kubernetes/manifests/kube-apiserver-pod.yaml", "an earlier cluster-bootstrap was killed; --force removes these files and what they started")
 	if now := s.manifests(t, "/etc/kubernetes/manifests"); !maps.Equal(now, left) {
 		t.Errorf("the kubelet has %s, had %s", lines(now), lines(left))
 	}
 	s.k.Set(&s.k.slow, true)
-	session = s.begin(t, "waiting for the end of the static pods of an earlier start", "--force")
-	time.Sleep(time.Second)
-	if strings.Contains(session.said.String(), "podman run") {
-		t.Error("it did not wait for the pods")
+	session = s.begin(t, "2. Remove static pods of an earlier start, and wait for their end", "--force")
+	until(t, "the end of the static pods' files", func() bool { return !s.k.has("manifests/" + apiServerManifest) })
+	time.Sleep(3 * time.Second) // longer than it waits between two looks
+	if containers := s.Env.Containers(t); strings.Contains(session.said.String(), "==> 3.") || len(containers) > 0 {
+		t.Errorf("it did not wait for the pods; containers: %v\n%s", containers, session.said.String())
 	}
 	s.k.Set(&s.k.slow, false)
 	s.ready(t, session)
@@ -552,15 +602,16 @@ func TestWhatAKilledClusterBootstrapLeftIsTakenAway(t *testing.T) {
 func TestTheWatchEndsAndTheStartGoesOn(t *testing.T) {
 	t.Parallel()
 	s := newStart(t)
-	s.Run(t, startScript, "--timeout=8").Want(t, 1, "cluster-bootstrap is still running, which is not waited for any longer", "follows it again")
-	if len(s.Env.Containers(t)) != 1 {
-		t.Error("the container is gone")
+	s.Run(t, startScript, "--timeout=8").Want(t, 1, "error: cluster-bootstrap is still running: the watch is over", "a rerun follows it again")
+	s.failed(t, "cluster-bootstrap is still running")
+	if left := s.running(t); !slices.Equal(left, []string{startContainer}) {
+		t.Errorf("running are %v", left)
 	}
-	again := s.begin(t, "of an earlier run is running")
+	again := s.begin(t, stillRuns)
 	again.Interrupt()
 	again.Wait(t).Want(t, 1, "error: interrupted")
 	s.gone(t)
-	s.Run(t, startScript, "--timeout=x").Want(t, 2, "unknown option")
+	s.Run(t, startScript, "--timeout=x").Want(t, 2, "'--timeout=x' needs a number")
 }
 
 // inTopology generates the lab again with another topology or release.
@@ -637,6 +688,7 @@ func TestAStartOfFourSeventeenCountsNodes(t *testing.T) {
 	old := SharedRelease(t, "4.17")
 	s.again(t, fmt.Sprintf("version: %q", release), `version: "4.17"`)
 	replaceImage(t, s.Lab, startContainer, old.Images[startContainer])
+	s.put(t, "release-info/version", "4.17.0\n") // a stage refuses a node of another release
 	s.stage = clusterStage(t, "4.17", "start-bootstrap")
 	session := s.up(t)
 	s.k.Set(&s.k.keeps, true)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,15 +33,16 @@ const paperPodman = `case "$1 $2" in
   "container exists") [ -e state ] ;;
   "container inspect")
     [ -e state ] || exit 1
-    case $* in *State.Status*) cat state ;; *ExitCode*) cat status ;; *Running*) grep -q running state && echo true || echo false ;; *) echo /opt/openshift: ;; esac ;;
+    case $* in *State.Status*) cat state ;; *ExitCode*) cat status 2> /dev/null || echo 0 ;; *Running*) grep -q running state && echo true || echo false ;; *) echo /opt/openshift: ;; esac ;;
   "rm --force")
     rm -f state
     [ ! -s pid ] || kill -- "-$(cat pid)" 2> /dev/null || true ;;
   "wait "*)
+    [ ! -e deaf ] || kill -KILL $$
     while grep -q running state 2> /dev/null; do sleep 0.1; done
     cat status ;;
   "logs --follow")
-    echo $$ > logs
+    echo $$ >> logs
     exec tail --lines=+1 --follow log ;;
   "run --quiet")
     case " $* " in *" --detach "*) ;; *) exit 125 ;; esac
@@ -94,6 +96,11 @@ func newOnPaper(t *testing.T) *onPaper {
 cd "${PAPER}" || exit
 `+text)
 	}
+	t.Cleanup(func() { // what killed scripts left
+		for _, pid := range p.readers() {
+			syscall.Kill(pid, syscall.SIGTERM)
+		}
+	})
 	l.Wrap(t, "systemctl", "echo inactive")
 	for _, name := range []string{"auth/kubeconfig", "auth/kubeconfig-loopback", "tls/ca.crt", "manifests/cluster-config.yaml", "release-info/digest",
 		"/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml", "/etc/kubernetes/kubeconfig", "/etc/kubernetes/manifests/etcd-member-pod.yaml"} {
@@ -215,14 +222,59 @@ func TestAFollowedContainerEndsThoughItsLogDoesNot(t *testing.T) {
 	}
 	session.Wait(t).Want(t, 0, "start-bootstrap is done")
 	p.done(t)
-	pid, err := os.ReadFile(filepath.Join(p.dir, "logs"))
-	if err != nil {
-		t.Fatal(err)
+	if !p.has("logs") {
+		t.Error("there was no podman logs")
 	}
-	until(t, "the end of podman logs", func() bool {
-		_, err := os.Stat("/proc/" + strings.TrimSpace(string(pid)))
-		return err != nil
-	})
+	until(t, "the end of podman logs", func() bool { return len(p.readers()) == 0 })
+}
+
+// readers are the podman logs that run.
+func (p *onPaper) readers() []int {
+	var out []int
+	text, _ := os.ReadFile(filepath.Join(p.dir, "logs"))
+	for _, word := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(word)
+		directory, _ := os.Readlink(filepath.Join("/proc", word, "cwd"))
+		if err == nil && directory == p.dir {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// TestAKilledPodmanLogsLosesNoLine: what cluster-bootstrap said by then, and what it
+// says later, is printed, and the log has one reader.
+func TestAKilledPodmanLogsLosesNoLine(t *testing.T) {
+	t.Parallel()
+	p := newOnPaper(t)
+	p.put(t, "run", "echo began\nwhile [ ! -e go ]; do sleep 0.1; done\necho 'API is up'\n")
+	session := p.begin(t, "began")
+	for _, pid := range p.readers() {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	p.put(t, "go", "")
+	session.Wait(t).Want(t, 0, "API is up", "    | The clock runs.", "start-bootstrap is done")
+	p.done(t)
+	until(t, "the end of podman logs", func() bool { return len(p.readers()) == 0 })
+}
+
+// TestAKilledPodmanWaitIsNoEnd: the container goes on, and so does the control plane.
+func TestAKilledPodmanWaitIsNoEnd(t *testing.T) {
+	t.Parallel()
+	p := newOnPaper(t)
+	p.put(t, "deaf", "")
+	p.put(t, "run", copies+"echo began\nwhile [ ! -e go ]; do sleep 0.1; done\nrm -r /etc/kubernetes/bootstrap-secrets\ncd /opt/openshift/bootstrap-manifests && for file in *; do rm /etc/kubernetes/manifests/$file; done\n")
+	r := p.Run(t, startScript)
+	r.Want(t, 1, "error: cluster-bootstrap is still running: the watch is over", "a rerun follows it again")
+	if slices.Equal(p.marked(p.stage), []bool{true}) || Last(p.Records(t), "cb-bootstrap") != "failure" || !p.has("state") {
+		t.Errorf("markers %v, records %+v, container %t", p.marked(p.stage), p.Records(t), p.has("state"))
+	}
+	p.drop("deaf")
+	session := p.begin(t, "an earlier cluster-bootstrap is running-0: none is started")
+	p.put(t, "go", "")
+	session.Wait(t).Want(t, 0, "began", "start-bootstrap is done")
+	p.onlyEtcdIsLeft(t)
+	p.done(t)
 }
 
 func (p *onPaper) begin(t *testing.T, until string) *Session {

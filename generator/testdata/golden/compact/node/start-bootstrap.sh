@@ -110,7 +110,7 @@ take_back() {
   trap '' INT TERM
   echo 'taking back what cluster-bootstrap began'
   podman rm --force --ignore cluster-bootstrap
-  jobs -p | xargs --no-run-if-empty kill 2> /dev/null || true
+  jobs -p | sed 's/^/-/' | xargs --no-run-if-empty kill -- 2> /dev/null || true
   remove_copies
   give_up interrupted 'container, static pods and secrets are removed; a rerun starts again'
 }
@@ -176,17 +176,21 @@ fi 9>&-
 
 if step 4 'Follow its log to the end'; then
   if [[ ${earlier} != finished ]]; then
-    podman logs --follow --timestamps cluster-bootstrap |&
+    # Killed, podman logs begins again. With set -m the loop is a process group, which
+    # can be ended as a whole.
+    set -m
+    bash -c 'while podman logs --follow --timestamps cluster-bootstrap; (($?==137)); do :; done' |&
       bash "${SCRIPTS}/lib/follow.sh" "${SCRIPTS}/checks/start-bootstrap.json" "${REQUIRED_PODS}" &
-    reader=$!
+    reader=$! && set +m
     # The limits of cluster-bootstrap together are 130 minutes, 100 up to 4.17.
     timeout "${TIMEOUT:-7860}" podman wait cluster-bootstrap > /dev/null &
     # A trap interrupts wait, and nothing else that lasts.
-    wait $! && waited=0 || waited=$?
+    wait $! || true
     # Where the log is the journal, podman logs does not end with the container.
-    timeout 5 tail --pid="${reader}" --follow /dev/null ||
-      jobs -p | xargs --no-run-if-empty kill 2> /dev/null || true
-    [[ ${waited} != 124 ]] ||
+    timeout 20 tail --pid="${reader}" --follow /dev/null ||
+      jobs -p | sed 's/^/-/' | xargs --no-run-if-empty kill -- 2> /dev/null || true
+    # The time was over, or podman wait was killed: cluster-bootstrap goes on.
+    [[ $(container .State.Status) != running ]] ||
       give_up 'cluster-bootstrap is still running: the watch is over' 'a rerun follows it again'
     status="$(container .State.ExitCode)" || status=unknown
   fi

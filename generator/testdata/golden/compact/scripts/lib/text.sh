@@ -15,8 +15,8 @@ commands() {
     /^source / { settings = 0 }
     /^finish/ { after = 0 }
     settings && !/^(#|SCRIPTS=|ASSET_DIR=|STAGE=|MARKER=|$)/ { print }
-    after && /^(if|  &&) step / { sub(/^(if|  &&) step /, "{ # "); sub(/; then$/, "") }
-    after && /^fi( 9>&-)?$/ { $0 = "}" }
+    after && /^(if|  &&) step / { sub(/^(if|  &&) step /, "{ # "); sub(/; then$/, ""); inside = 1 }
+    inside && /^fi( 9>&-)?$/ { $0 = "}"; inside = 0 }
     after && /^undo / { $0 = "trap " substr($0, 6) " EXIT" }
     after && / \|\| finish_part / { sub(/finish_part .*/, "exit 0") }
     after && !/^(mark|if part .*|end_part|service_.*|# shellcheck.*)$/ { print }
