@@ -111,7 +111,7 @@ func distinct(t *testing.T, dirs []string) []string {
 
 // checkText is a check in checks/STAGE.sh, its command in a here document or, on
 // one line, a here string.
-var checkText = regexp.MustCompile(`(?ms)^ *check (\S+) [^\n]*(?:<< 'COMMAND'\n(.*?)\nCOMMAND$|<<< \\\n  '([^\n]*)'$)`)
+var checkText = regexp.MustCompile(`(?ms)^ *check (\S+) (?:\\\n +)?[^\n]*(?:<< 'COMMAND'\n(.*?)\nCOMMAND$|<<< \\\n  '([^\n]*)'$)`)
 
 var checkCall = regexp.MustCompile(`(?m)^ *check `)
 
