@@ -12,6 +12,7 @@
 # Reads:  release-info/images
 #         release-info/digest
 #         release-info/version
+#         manifests/
 # Writes: auth-api-bootstrap/manifests/authorization.openshift.io_rolebindingrestrictions.yaml
 #         manifests/
 # Differs from bootkube.sh:
@@ -37,6 +38,7 @@ source "${SCRIPTS}/lib/stage.sh"
 needs podman jq flock
 needs_input 'run release-info.sh first' release-info/images release-info/digest \
   release-info/version
+needs_input 'run make-manifests.sh first' manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release has.

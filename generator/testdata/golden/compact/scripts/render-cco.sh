@@ -12,6 +12,7 @@
 # Reads:  release-info/images
 #         release-info/digest
 #         manifests/cluster-config.yaml
+#         bootstrap-manifests/
 # Writes: cco-bootstrap/manifests/
 #         cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml
 #         manifests/
@@ -39,6 +40,7 @@ source "${SCRIPTS}/lib/stage.sh"
 needs podman jq flock
 needs_input 'run release-info.sh first' release-info/images release-info/digest
 needs_input 'run make-manifests.sh first' manifests/cluster-config.yaml
+needs_input 'run copy-manifests.sh first' bootstrap-manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release has.

@@ -14,6 +14,7 @@
 #         manifests/cluster-config.yaml
 #         manifests/cluster-infrastructure-02-config.yml
 #         manifests/cluster-network-02-config.yml
+#         tls/
 # Writes: etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml
 #         etcd-bootstrap/etc-kubernetes/static-pod-resources/etcd-member/
 #         etcd-bootstrap/manifests/
@@ -49,6 +50,7 @@ needs podman jq openssl flock
 needs_input 'run release-info.sh first' release-info/images release-info/digest
 needs_input 'run make-manifests.sh first' manifests/cluster-config.yaml \
   manifests/cluster-infrastructure-02-config.yml manifests/cluster-network-02-config.yml
+needs_input 'run make-pki.sh first' tls/
 begin "$@"
 
 # How podman reaches the registries, and which images the release has.

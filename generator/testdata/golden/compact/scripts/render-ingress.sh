@@ -10,6 +10,7 @@
 #         "Rendering Ingress Operator core manifests..."
 # Reads:  release-info/images
 #         release-info/digest
+#         manifests/
 # Writes: ingress-operator-manifests/cluster-ingress-00-custom-resource-definition.yaml
 #         ingress-operator-manifests/cluster-ingress-00-namespace.yaml
 #         manifests/
@@ -35,6 +36,7 @@ source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq flock
 needs_input 'run release-info.sh first' release-info/images release-info/digest
+needs_input 'run make-manifests.sh first' manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release has.

@@ -6,7 +6,7 @@
 # The steps as a bash script of their own: nothing but the programs that run.
 commands() {
   local i word
-  printf "cd -- %q\nset -Eeuo pipefail\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" "${ASSET_DIR}" "${SCRIPTS}"
+  printf "set -Eeuo pipefail\ncd -- %q\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" "${ASSET_DIR}" "${SCRIPTS}"
   for word in ${WORDS}; do printf '%s=%q\n' "${word}" "${!word}"; done
   for ((i = 1; i < ${#OPTIONS[@]}; i += 3)); do
     printf '%s=%q\n' "${OPTIONS[i]}" "${!OPTIONS[i]}"
