@@ -85,8 +85,8 @@ check_inputs() {
   done
 }
 
-# Descriptor 9 is the lock until the script ends. Steps close it (fi 9>&-): a
-# container that outlives a killed script must not keep it.
+# The script holds the lock on descriptor 9 until it exits. Programs in a step do not
+# inherit it (fi 9>&-): a container that outlives a killed script must not keep it.
 take_lock() {
   local name=.bootlab.lock
   [[ ${PARALLEL} == no ]] || name=.bootlab.${STAGE}.lock
