@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # checks.sh: how checks/STAGE.sh runs its checks and prints them as TAP 14
 #
-# Each check is a command that can be typed in the asset directory, with the
-# settings of the file. It passes when the command succeeds. Another directory may be
-# named as argument, and one check as --only ID before it.
+# Each check is a command that runs in the asset directory, in bash -euo pipefail
+# with the settings of the file. It passes when the command succeeds. Another
+# directory may be named as argument, and one check as --only ID before it.
 CHECKS=0 FAILED=0 ONLY=''
 [[ ${1:-} != --only ]] || { ONLY=$2 && shift 2; }
 echo 'TAP version 14'
