@@ -11,7 +11,8 @@
 #   }
 commands() {
   local i word
-  printf "set -Eeuo pipefail\ncd -- %q\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" "${ASSET_DIR}" "${SCRIPTS}"
+  printf "set -Eeuo pipefail\ncd -- %q\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" \
+    "${ASSET_DIR}" "${SCRIPTS}"
   for word in ${WORDS}; do printf '%s=%q\n' "${word}" "${!word}"; done
   for ((i = 1; i < ${#OPTIONS[@]}; i += 3)); do
     printf '%s=%q\n' "${OPTIONS[i]}" "${!OPTIONS[i]}"
@@ -44,7 +45,8 @@ explain() {
 usage() {
   local i
   printf 'Usage: %s [OPTION]%s\n\n' "${0##*/}" "${WORDS:+ ${WORDS}...}"
-  printf '  %-12s %s\n' '' 'check the inputs, run the stage unless it is already done, check the result' \
+  printf '  %-12s %s\n' \
+    '' 'check the inputs, run the stage unless it is already done, check the result' \
     --explain 'what the stage does and why' \
     --dry-run 'print the commands as a bash script, change nothing' \
     --step 'ask before each step' --verify 'run only the checks (TAP 14)' \
