@@ -65,12 +65,12 @@ fi 9>&-
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, rest, _ := strings.Cut(string(shown), "\n")
-	if first != "cd -- "+filepath.Join(dir, "work", "assets") {
-		t.Fatalf("the dry run begins with %q", first)
+	rest, ok := strings.CutPrefix(string(shown), "set -Eeuo pipefail\ncd -- "+filepath.Join(dir, "work", "assets")+"\n")
+	if !ok {
+		t.Fatalf("the dry run does not begin with set and cd:\n%s", shown)
 	}
 	work := t.TempDir()
-	run := exec.Command("bash", "-c", rest)
+	run := exec.Command("bash", "-c", "set -Eeuo pipefail\n"+rest)
 	run.Dir = work
 	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
 		t.Fatalf("%v: %s\n%s", err, text, shown)

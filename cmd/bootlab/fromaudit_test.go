@@ -105,7 +105,7 @@ func TestALabOfAnUnknownReleaseIsMadeFromAnAuditedScript(t *testing.T) {
 		t.Errorf("%d scripts and pages", marked)
 	}
 	etcd := files["scripts/render-etcd.sh"]
-	for _, want := range []string{`--new-image="${NEW_THING_IMAGE}"`, `NEW_THING_IMAGE="$(image new-thing)"`, "stage data knows no reason for it", "flag --evil:", "For lab mylab, okd 4.22"} {
+	for _, want := range []string{`--new-image="${NEW_THING_IMAGE}"`, `NEW_THING_IMAGE="$(image new-thing)"`, "stage data knows no reason for it", "flag --evil:", "for lab mylab, okd 4.22"} {
 		if !strings.Contains(etcd, want) {
 			t.Errorf("render-etcd.sh does not have %s", want)
 		}

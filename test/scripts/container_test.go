@@ -70,7 +70,7 @@ func TestAContainerWhosePodmanClientWasKilledIsWaitedForAndRenderedAgain(t *test
 					t.Error("no failure is recorded")
 				}
 				again := l.Start(t, "render-etcd.sh")
-				until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting for container etcd-render") })
+				until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render") })
 				letGo()
 				again.Wait(t).Want(t, 0, "etcd-render")
 				complete(t, l)
@@ -84,7 +84,7 @@ func TestAContainerThatOutlivesItsKilledScriptIsWaitedFor(t *testing.T) {
 		l, s, letGo := rendering(t, account, "middle")
 		s.Kill(t)
 		again := l.Start(t, "render-etcd.sh")
-		until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting for container etcd-render") })
+		until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render") })
 		letGo()
 		again.Wait(t).Want(t, 0)
 		complete(t, l)
@@ -110,7 +110,7 @@ func TestAContainerThatFailsWhileItIsWaitedForIsRunAgain(t *testing.T) {
 		l, s, letGo := rendering(t, account, "middle")
 		s.Kill(t)
 		again := l.Start(t, "render-etcd.sh")
-		until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting for container etcd-render") })
+		until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render") })
 		if _, err := l.Env.Podman("kill", "etcd-render"); err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func makingFiles(t *testing.T) []*labs.Stage {
 	return out
 }
 
-// TestWhatIsShownIsWhatRuns: the dry run, its first line pointed at a copy of the
+// TestWhatIsShownIsWhatRuns: the dry run, its cd pointed at a copy of the
 // inputs, leaves the same paths, modes and bytes as the script, but for keys,
 // certificates, ids and hashes.
 func TestWhatIsShownIsWhatRuns(t *testing.T) {
@@ -41,12 +41,12 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 			l.unmade(t, s)
 			shown := l.Clone(t)
 			text := l.Must(t, s.ScriptName(), "--dry-run").Out
-			first, rest, _ := strings.Cut(text, "\n")
-			if first != "cd -- "+l.Assets() {
-				t.Fatalf("the dry run begins with %q", first)
+			rest, ok := strings.CutPrefix(text, "set -Eeuo pipefail\ncd -- "+l.Assets()+"\n")
+			if !ok {
+				t.Fatalf("the dry run does not begin with set and cd:\n%s", text)
 			}
 			l.Must(t, s.ScriptName())
-			cmd := shown.Env.Command("bash", "-c", rest)
+			cmd := shown.Env.Command("bash", "-c", "set -Eeuo pipefail\n"+rest)
 			cmd.Dir = shown.Assets()
 			finish(t, cmd).Want(t, 0)
 			l.Kinds(t).Same(t, shown.Kinds(t))

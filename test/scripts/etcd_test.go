@@ -284,7 +284,7 @@ func TestWaitForEtcdCanBeInterruptedAndKilled(t *testing.T) {
 	session := l.Start(t, s.ScriptName())
 	until(t, "the container", func() bool { return slices.Contains(l.Env.Containers(t), "etcdctl") })
 	session.Interrupt()
-	session.Wait(t).Want(t, 1, "interrupted", s.ScriptName()+" goes on from here")
+	session.Wait(t).Want(t, 1, "interrupted", "run "+s.ScriptName()+" again to continue")
 	l.nothingLeft(t)
 	if Last(l.Records(t), s.ID) != "failure" {
 		t.Errorf("recorded %+v", l.Records(t))
@@ -303,7 +303,7 @@ func TestWaitForEtcdIsLeftOutWhereEtcdWasStopped(t *testing.T) {
 	if err := os.WriteFile(l.Asset("stop-etcd.done"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l.Run(t, "wait-for-etcd.sh").Want(t, 0, "stop-etcd.done is there: wait-for-etcd is left out")
+	l.Run(t, "wait-for-etcd.sh").Want(t, 0, "stop-etcd.done exists; skipping wait-for-etcd")
 	if records := l.Records(t); Last(records, "wait-for-etcd") != "" {
 		t.Errorf("recorded %+v", records)
 	}
@@ -573,14 +573,14 @@ func TestWaitForCEOGoesOnWithWhatAKilledRunLeft(t *testing.T) {
 	session := l.Start(t, s.ScriptName())
 	session.Until(t, "has no such condition yet")
 	session.Interrupt()
-	session.Wait(t).Want(t, 1, "interrupted", s.ScriptName()+" goes on from here")
+	session.Wait(t).Want(t, 1, "interrupted", "run "+s.ScriptName()+" again to continue")
 	l.nothingLeft(t)
 
 	// The operator's command, as a run leaves it that was killed.
 	l.Exec(t, "podman", "run", "--detach", "--quiet", "--rm", "--net=host", "--name", s.ID, "--volume", "/opt/openshift:/assets:z",
 		l.Release.Images["cluster-etcd-operator"], "/usr/bin/cluster-etcd-operator", "wait-for-ceo", "--kubeconfig", "/assets/auth/kubeconfig").Want(t, 0)
 	session = l.Start(t, s.ScriptName())
-	session.Until(t, "waiting for container wait-for-ceo of an interrupted run")
+	session.Until(t, "waiting up to 600 s for container wait-for-ceo left by an interrupted run")
 	c.SetConditions(t, theEtcd, running("True", "EnoughEtcdMembers", "enough members found"))
 	session.Wait(t).Want(t, 0, "is done")
 	l.nothingLeft(t)

@@ -2,7 +2,8 @@
 # render-api: the checks of the stage
 #
 # render-api.sh --verify runs this file. A check passes when its command
-# succeeds. Each command can be typed in the asset directory.
+# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
+# settings below exported. To repeat one check: checks/render-api.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
 set -euo pipefail

@@ -2,7 +2,8 @@
 # render-etcd: the checks of the stage
 #
 # render-etcd.sh --verify runs this file. A check passes when its command
-# succeeds. Each command can be typed in the asset directory.
+# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
+# settings below exported. To repeat one check: checks/render-etcd.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
 set -euo pipefail
@@ -18,7 +19,7 @@ check pod-manifest 'the etcd static pod manifest is where the kubelet looks' << 
 cmp etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml \
   "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
 COMMAND
-check pod-name 'the manifest is the bootstrap member'\''s' << 'COMMAND'
+check pod-name 'the manifest defines the pod etcd-bootstrap-member' << 'COMMAND'
 grep -E -e '\bname"?: *"?etcd-bootstrap-member"?(,|}| *$)' \
   "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
 COMMAND
@@ -30,11 +31,11 @@ check pod-image-of-release 'it is the etcd image of this release' << 'COMMAND'
 etcd="$(grep '^etcd ' release-info/images)"
 grep --fixed-strings "${etcd#* }" "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
 COMMAND
-check member-files 'what the pod mounts is as it was rendered' << 'COMMAND'
+check member-files 'the files under /etc/kubernetes match the render' << 'COMMAND'
 (cd etcd-bootstrap/etc-kubernetes && find * -type f -exec sha256sum {} +) |
   (cd "${HOST_ROOT}/etc/kubernetes" && sha256sum --check --quiet)
 COMMAND
-check tls 'the API server'\''s way to etcd is in tls/' << 'COMMAND'
+check tls 'tls/ has the API server'\''s etcd client certificate, key and CA bundle' << 'COMMAND'
 (cd etcd-bootstrap/tls && find * -type f -exec sha256sum {} +) |
   (cd tls && sha256sum --check --quiet)
 COMMAND
@@ -52,7 +53,7 @@ openssl verify -no-CApath -CAfile \
   "${HOST_ROOT}/etc/kubernetes/static-pod-resources/etcd-member/ca.crt" \
   "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/etcd-all-certs/etcd-peer-*.crt
 COMMAND
-check serving 'the member can serve the API server, its peers and the metrics port' << 'COMMAND'
+check serving 'the serving certificates allow server and client authentication' << 'COMMAND'
 for file in \
   "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/*/etcd-serving-*.crt; do
   openssl x509 -in "${file}" -noout -ext extendedKeyUsage |
@@ -60,7 +61,7 @@ for file in \
     diff - <(printf '%s\n' TLSWebServerAuthentication TLSWebClientAuthentication | sort)
 done
 COMMAND
-check api-manifests 'etcd'\''s objects wait among the manifests' << 'COMMAND'
+check api-manifests 'etcd'\''s rendered manifests are in manifests/' << 'COMMAND'
 (cd etcd-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
   (cd manifests && sha256sum --check --quiet)
 COMMAND

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # checks.sh: how checks/STAGE.sh runs its checks and prints them as TAP 14
 #
-# Each check is a command that can be typed in the asset directory, with the
-# settings of the file. It passes when the command succeeds. Another directory may be
-# named as argument, and one check as --only ID before it.
+# Each check is a command that runs in the asset directory, in bash -euo pipefail
+# with the settings of the file. It passes when the command succeeds. Another
+# directory may be named as argument, and one check as --only ID before it.
 CHECKS=0 FAILED=0 ONLY=''
 [[ ${1:-} != --only ]] || { ONLY=$2 && shift 2; }
 echo 'TAP version 14'
@@ -22,7 +22,7 @@ check() { # ID TITLE, the command on standard input
   printf 'not ok %d - %s: %s\n  ---\n  id: %s\n' "${CHECKS}" "$1" "$2" "$1"
   jq --raw-output --arg id "$1" --arg command "${command%$'\n'}" --arg found "${found:-nothing}" '
     def block: gsub("[^[:print:]\n]"; "") | gsub("\n"; "\n    ");
-    def clock: "The certificates are right, the clock of this machine is behind: set it.";
+    def clock: "The certificates are fine, but the clock of this machine is behind. Set the clock.";
     .checks[$id] | .hint |= if $found | contains("is not yet valid") then clock else . end
     | "  command: |-\n    \($command | block)", "  expected: |-\n    \(.expect | block)",
       "  found: |2-\n    \($found | block)", "  hint: |-\n    \(.hint | block)\n  ..."

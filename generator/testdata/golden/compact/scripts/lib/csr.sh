@@ -6,7 +6,9 @@
 # in CLUSTER_DOMAIN. It prints the lines of csr.jq, which is the judge.
 set -euo pipefail
 
-ask() { timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s "$@"; }
+ask() {
+  timeout --foreground 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s "$@"
+}
 
 # A request says twice who it is for: the sender is what the API server saw, the
 # inside is what the certificate would say. openssl opens it, and only one PEM block

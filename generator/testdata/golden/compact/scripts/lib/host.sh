@@ -35,13 +35,13 @@ check_host() {
   done
 }
 
-# A node of another cluster or release has the same directories.
+# Nodes of other clusters or releases look the same, so compare domain and release.
 check_lab() {
   local dns=manifests/cluster-dns-02-config.yml found
   [[ -z ${HOST_ROOT} ]] || return 0
   found="$(grep '^  baseDomain: ' "${dns}" 2> /dev/null)" || found='  baseDomain: nothing'
   [[ ${found} == "  baseDomain: ${CLUSTER_DOMAIN}" ]] ||
-    die 4 "this is no node of ${CLUSTER_DOMAIN}: ${dns} has ${found#  }" \
+    die 4 "this node does not belong to ${CLUSTER_DOMAIN}: ${dns} has ${found#  }" \
       'log in to the node of this lab, or make its bootstrap.ign again with make-ignition.sh'
   [[ -e release-info/version && ${RELEASE} != main ]] || return 0
   found="$(cat release-info/version)"
@@ -50,14 +50,15 @@ check_lab() {
       'generate the lab for the release of the node'
 }
 
-# Keys are below work/: only its owner may look in.
+# Keys are below work/: only the owner may read it.
 enter_directory() {
   local work="${ASSET_DIR%/*}"
   [[ -n ${HOST_ROOT} ]] || { cd -- "${ASSET_DIR}" && return; }
   [[ ${ASSET_DIR} != *:* ]] ||
-    die 4 "the path ${ASSET_DIR} holds a colon" 'podman cannot mount it: move the lab'
+    die 4 "the path ${ASSET_DIR} contains a colon" 'podman cannot mount it: move the lab'
   [[ ! -L ${work} ]] ||
-    die 4 "${work} is a symbolic link" 'a stage makes its directory private; use a real directory'
+    die 4 "${work} is a symbolic link" \
+      'stages restrict this directory to its owner, so it must be a real directory'
   (umask 077 && mkdir -p "${ASSET_DIR}" "${HOST_ROOT}" && chmod go-rwx "${work}") ||
     die 4 "cannot make ${work} private" 'check the owner of the lab and the space on its disk'
   [[ -w ${ASSET_DIR} && -w ${HOST_ROOT} ]] ||
@@ -71,12 +72,12 @@ all_there() { # FILE...
   for file in "$@"; do [[ -e ${file} ]] || return 1; done
 }
 
-left_out_if() { LEFT_OUT=$1; } # FILE, with which bootkube.sh leaves the stage out
+left_out_if() { LEFT_OUT=$1; } # FILE: if it exists, bootkube.sh skips this stage
 
 check_inputs() {
   local i
   if [[ -n ${LEFT_OUT:-} && -e ${LEFT_OUT} ]]; then
-    log "${LEFT_OUT} is there: ${STAGE} is left out"
+    log "${LEFT_OUT} exists; skipping ${STAGE}"
     exit
   fi
   for ((i = 0; i < ${#INPUTS[@]}; i += 2)); do
@@ -84,8 +85,8 @@ check_inputs() {
   done
 }
 
-# Descriptor 9 is the lock until the script ends. Steps close it (fi 9>&-): a
-# container that outlives a killed script must not keep it.
+# The script holds the lock on descriptor 9 until it exits. Programs in a step do not
+# inherit it (fi 9>&-): a container that outlives a killed script must not keep it.
 take_lock() {
   local name=.bootlab.lock
   [[ ${PARALLEL} == no ]] || name=.bootlab.${STAGE}.lock
@@ -118,8 +119,8 @@ remove_old_container() {
       "let it end, or: podman rm --force ${CONTAINER}"
   [[ ${FOLLOWED:-no} == no ]] || return 0
   if [[ $(podman container inspect "${CONTAINER}" --format '{{.State.Running}}') == true ]]; then
-    log "waiting for container ${CONTAINER} of an interrupted run, at most 600 s"
-    timeout 600 podman wait "${CONTAINER}" > /dev/null 9>&- || true
+    log "waiting up to 600 s for container ${CONTAINER} left by an interrupted run"
+    timeout --foreground 600 podman wait "${CONTAINER}" > /dev/null 9>&- || true
   fi
   podman rm --force --ignore "${CONTAINER}" > /dev/null 9>&-
 }

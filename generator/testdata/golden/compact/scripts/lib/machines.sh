@@ -7,7 +7,9 @@
 # serving certificate.
 set -euo pipefail
 
-ask() { timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s "$@"; }
+ask() {
+  timeout --foreground 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s "$@"
+}
 
 nodes="$(ask get nodes --output=json)"
 csrs="$(ask get csr --output=json)"

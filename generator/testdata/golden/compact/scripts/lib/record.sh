@@ -25,10 +25,10 @@ open_log() {
 }
 
 catch_signals() {
-  trap 'die 1 interrupted "${0##*/} goes on from here, or runs the stage again"' INT TERM HUP
+  trap 'die 1 interrupted "run ${0##*/} again to continue"' INT TERM HUP
 }
 
-# The line of the stage script, also when a function of a library failed.
+# Note the line in the stage script, even when a library function failed.
 note_line() {
   local i
   COMMAND=${BASH_COMMAND%%$'\n'*}
@@ -37,7 +37,7 @@ note_line() {
   done
 }
 
-# Runs however the script ends, but for kill -9.
+# Runs on every exit except kill -9.
 ended() { # [STATUS]
   local status=${1:-$?}
   trap - ERR EXIT
@@ -59,9 +59,8 @@ ended() { # [STATUS]
   exit "${status}"
 }
 
-# Messages of the component in the log of this run, with what they mean. tee may
-# still be writing: the line with the log's own name ends the run's part. The error
-# that names a command of the script is no message of a component.
+# Print known causes whose messages appear in this run's log. tee may lag, so wait for
+# our own 'log:' line. Skip error lines that merely quote a command.
 likely_causes() {
   local tries
   for ((tries = 0; tries < 50; tries++)); do
@@ -107,7 +106,7 @@ mark() {
   catch_signals
 }
 
-# A run that was killed between its marker and its record left the stage open.
+# A run killed between marker and record leaves the record open; close it.
 close_record() {
   [[ -z ${RECORD} ]] || jq --exit-status --arg stage "${RECORD}" \
     'map(select(.stage == $stage)) | last | .result == "success"' \

@@ -2,17 +2,17 @@
 # stage.sh: the protocol that every stage script follows
 #
 # A stage script is read from top to bottom: settings, what it needs, begin, its
-# steps, finish. It calls the functions below between its steps, never in one.
+# steps, finish. It calls the functions below between steps, never inside one.
 #
 #   begin   reads the options, checks what is needed, opens lock, log and record
 #   step    announces a step; with --step it asks first
 #   finish  runs checks/STAGE.sh, writes the marker, closes the record
 #
 # Exit status: 0 done, 1 the stage failed, 2 wrong usage, 3 a check failed,
-# 4 something is missing on this host, or not run yet.
+# 4 something is missing on this host, or an earlier stage has not been run.
 umask 022
 export LC_ALL=C # the same messages and the same order of names on every host
-MODE=run FORCE=no ERROR='' TITLE='the look-ups' SKIPPED='' PARALLEL=no BY_STEP=no
+MODE=run FORCE=no ERROR='' TITLE='the preparation before step 1' SKIPPED='' PARALLEL=no BY_STEP=no
 RERUN=yes WORDS='' WORDS_MEAN='' PARSED=no
 COMMANDS=() INPUTS=() LATER=() OPTIONS=()
 LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
@@ -41,19 +41,19 @@ needs_input() { # HINT FILE...
 # What a later stage made from this one's files is no longer valid after a rerun.
 invalidates() { LATER+=(rerun "$@"); }  # MARKER SCRIPT WHY
 never_after() { LATER+=(refuse "$@"); } # MARKER SCRIPT WHY
-# A step removes the markers, its own too, once it knows that it will succeed.
+# A step removes the markers, including its own, once it knows that it will succeed.
 invalidates_by_step() { BY_STEP=yes; }
 
-never_reruns() { RERUN=$1; } # HINT, where a rerun would not fix a check that fails
+never_reruns() { RERUN=$1; } # HINT: shown when a check fails that a rerun would not fix
 
-# The variable is empty without the option, whatever the environment says. The
+# The variable is empty without the option, even if the environment sets it. The
 # value of --NAME=S and --NAME=N is a number.
 option() { OPTIONS+=("$@") && printf -v "$2" ''; } # --NAME[=VALUE] VARIABLE MEANING
 
-# For what is no option.
+# Accept positional arguments.
 takes_words() { WORDS=$1 WORDS_MEAN=${2:-} && printf -v "$1" ''; } # VARIABLE [MEANING]
 
-# For a script in a second terminal: a lock, and a record, of its own.
+# For a script in a second terminal: it has its own lock and its own record.
 runs_in_parallel() { PARALLEL=yes RECORDS="${LOG%.log}.json"; }
 
 # --- begin ------------------------------------------------------------------
@@ -107,7 +107,7 @@ read_options() { # ARGUMENT...
   done
 }
 
-# What an earlier run finished is checked and left alone.
+# If an earlier run finished, only check its results. A failed check starts a rerun.
 skip_if_done() {
   local checks
   # shellcheck disable=SC2086 # a stage of several parts has several markers

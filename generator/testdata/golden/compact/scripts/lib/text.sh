@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # text.sh: the script as text, for --dry-run, --step, --explain and --help
 #
-# Loaded by stage.sh for these alone: when a stage runs, it plays no part.
+# Loaded by stage.sh for these options only; not used when a stage runs normally.
 
-# The steps as a bash script of their own: nothing but the programs that run.
+# The steps as a separate bash script: the commands only, without lock, log, record
+# and checks. It begins with the settings; a step looks like this:
+#
+#   { # 1 'Pull the image'
+#     podman image exists "${IMAGE}" || podman pull "${IMAGE}"
+#   }
 commands() {
   local i word
-  printf "cd -- %q\nset -Eeuo pipefail\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" "${ASSET_DIR}" "${SCRIPTS}"
+  printf "set -Eeuo pipefail\ncd -- %q\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" \
+    "${ASSET_DIR}" "${SCRIPTS}"
   for word in ${WORDS}; do printf '%s=%q\n' "${word}" "${!word}"; done
   for ((i = 1; i < ${#OPTIONS[@]}; i += 3)); do
     printf '%s=%q\n' "${OPTIONS[i]}" "${!OPTIONS[i]}"
@@ -39,11 +45,12 @@ explain() {
 usage() {
   local i
   printf 'Usage: %s [OPTION]%s\n\n' "${0##*/}" "${WORDS:+ ${WORDS}...}"
-  printf '  %-12s %s\n' '' 'check the inputs, do what is not done, check the result' \
+  printf '  %-12s %s\n' \
+    '' 'check the inputs, run the stage unless it is already done, check the result' \
     --explain 'what the stage does and why' \
     --dry-run 'print the commands as a bash script, change nothing' \
     --step 'ask before each step' --verify 'run only the checks (TAP 14)' \
-    --force 'run again although it is done' --help 'this text'
+    --force 'run again even if already done' --help 'this text'
   for ((i = 0; i < ${#OPTIONS[@]}; i += 3)); do
     printf '  %-12s %s\n' "${OPTIONS[i]}" "${OPTIONS[i + 2]}"
   done
