@@ -109,7 +109,7 @@ func TestOnesOwnCAsStay(t *testing.T) {
 	if err := os.Rename(filepath.Join(l.Dir, "additional-ca.pem"), filepath.Join(own, "ca.pem")); err != nil {
 		t.Fatal(err)
 	}
-	l.Run(t, "release-info.sh").Want(t, 4, "additional-ca.pem", "additionalTrustBundle of lab.yaml")
+	l.Run(t, "release-info.sh").Want(t, 4, "additionalTrustBundle of lab.yaml names ", "additional-ca.pem")
 	write(t, filepath.Join(l.Dir, "additional-ca.pem"), string(other.PEM))
 	l.Run(t, "release-info.sh").Want(t, 1, "certificate signed by unknown authority")
 	l.RunWith(t, []string{"SSL_CERT_DIR=" + own}, "release-info.sh").Want(t, 0)

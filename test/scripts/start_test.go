@@ -254,7 +254,7 @@ func (s *starting) checksFail(t *testing.T) {
 			clone := s.Clone(t)
 			clone.ControlPlane = s.c
 			breaks(t, clone, s.stage, c.ID, all[c.ID])
-			clone.Run(t, startScript).Want(t, 3, "error: start-bootstrap is done, but a check fails", "--force starts another bootstrap control plane", "not ok ")
+			clone.Run(t, startScript).Want(t, 3, "error: start-bootstrap is done, but a check fails", "--force would start another control plane", "not ok ")
 			if !clone.marked(s.stage)[0] {
 				t.Error("the marker is gone")
 			}

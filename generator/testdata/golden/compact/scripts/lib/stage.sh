@@ -107,7 +107,7 @@ read_options() { # ARGUMENT...
   done
 }
 
-# If an earlier run finished, only check its results. A failed check starts a rerun.
+# If an earlier run finished, only check its results.
 skip_if_done() {
   local checks
   # shellcheck disable=SC2086 # a stage of several parts has several markers
