@@ -12,7 +12,6 @@
 # Reads:  release-info/images
 #         release-info/digest
 #         release-info/version
-#         manifests/
 # Writes: auth-api-bootstrap/manifests/authorization.openshift.io_rolebindingrestrictions.yaml
 #         manifests/
 # Differs from bootkube.sh:

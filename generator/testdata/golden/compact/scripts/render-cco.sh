@@ -12,7 +12,6 @@
 # Reads:  release-info/images
 #         release-info/digest
 #         manifests/cluster-config.yaml
-#         bootstrap-manifests/
 # Writes: cco-bootstrap/manifests/
 #         cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml
 #         manifests/

@@ -40,6 +40,7 @@ needs podman jq flock
 needs_input 'run release-info.sh first' release-info/digest
 needs_input 'run render-api.sh first' manifests/99_feature-gate.yaml
 needs_input 'run make-kubeconfigs.sh first' auth/kubeconfig-loopback
+needs_input 'run copy-manifests.sh first' bootstrap-manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.

@@ -14,7 +14,6 @@
 #         manifests/cluster-config.yaml
 #         manifests/cluster-infrastructure-02-config.yml
 #         manifests/cluster-network-02-config.yml
-#         tls/
 # Writes: etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml
 #         etcd-bootstrap/etc-kubernetes/static-pod-resources/etcd-member/
 #         etcd-bootstrap/manifests/

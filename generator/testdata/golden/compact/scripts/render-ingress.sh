@@ -10,7 +10,6 @@
 #         "Rendering Ingress Operator core manifests..."
 # Reads:  release-info/images
 #         release-info/digest
-#         manifests/
 # Writes: ingress-operator-manifests/cluster-ingress-00-custom-resource-definition.yaml
 #         ingress-operator-manifests/cluster-ingress-00-namespace.yaml
 #         manifests/

@@ -56,6 +56,7 @@ needs_input 'run render-api.sh first' manifests/99_feature-gate.yaml
 needs_input 'run make-kubeconfigs.sh first' auth/kubeconfig
 needs_input 'run make-pki.sh first' tls/service-account.key tls/kubelet-signer.crt \
   tls/kubelet-signer.key tls/kubelet-client-ca-bundle.crt
+needs_input 'run copy-manifests.sh first' bootstrap-manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.

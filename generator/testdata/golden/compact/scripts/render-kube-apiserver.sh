@@ -69,6 +69,7 @@ needs_input 'run make-pki.sh first' tls/aggregator-signer.crt tls/kube-control-p
   tls/kube-apiserver-to-kubelet-signer.crt tls/kube-apiserver-lb-signer.crt \
   tls/kube-apiserver-localhost-signer.crt tls/kube-apiserver-service-network-signer.crt \
   tls/service-account.pub
+needs_input 'run copy-manifests.sh first' bootstrap-manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.

@@ -12,8 +12,6 @@
 #         release-info/digest
 #         auth/kubeconfig
 #         tls/
-#         manifests/
-#         bootstrap-manifests/
 # Writes: kube-scheduler-bootstrap/bootstrap-manifests/kube-scheduler-pod.yaml
 #         kube-scheduler-bootstrap/config
 #         kube-scheduler-bootstrap/manifests/00_openshift-kube-scheduler-ns.yaml
@@ -44,8 +42,8 @@ needs podman jq flock
 needs_input 'run release-info.sh first' release-info/images release-info/digest
 needs_input 'run make-kubeconfigs.sh first' auth/kubeconfig
 needs_input 'run make-pki.sh first' tls/
-needs_input 'run make-manifests.sh first' manifests/
 needs_input 'run copy-manifests.sh first' bootstrap-manifests/
+needs_input 'run make-manifests.sh first' manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.
