@@ -124,6 +124,7 @@ func sameResults(t *testing.T, what string, got, want map[string]string) {
 }
 
 func TestHandAndBootkubeTakeTurns(t *testing.T) {
+	t.Parallel()
 	hand := interchangeNode(t)
 	begin := hand.Clone(t)
 	stages := markedStages(t)
