@@ -70,7 +70,9 @@ func TestAContainerWhosePodmanClientWasKilledIsWaitedForAndRenderedAgain(t *test
 					t.Error("no failure is recorded")
 				}
 				again := l.Start(t, "render-etcd.sh")
-				until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render") })
+				until(t, "the wait", func() bool {
+					return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render")
+				})
 				letGo()
 				again.Wait(t).Want(t, 0, "etcd-render")
 				complete(t, l)
@@ -84,7 +86,9 @@ func TestAContainerThatOutlivesItsKilledScriptIsWaitedFor(t *testing.T) {
 		l, s, letGo := rendering(t, account, "middle")
 		s.Kill(t)
 		again := l.Start(t, "render-etcd.sh")
-		until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render") })
+		until(t, "the wait", func() bool {
+			return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render")
+		})
 		letGo()
 		again.Wait(t).Want(t, 0)
 		complete(t, l)
@@ -110,7 +114,9 @@ func TestAContainerThatFailsWhileItIsWaitedForIsRunAgain(t *testing.T) {
 		l, s, letGo := rendering(t, account, "middle")
 		s.Kill(t)
 		again := l.Start(t, "render-etcd.sh")
-		until(t, "the wait", func() bool { return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render") })
+		until(t, "the wait", func() bool {
+			return strings.Contains(again.said.String(), "waiting up to 600 s for container etcd-render")
+		})
 		if _, err := l.Env.Podman("kill", "etcd-render"); err != nil {
 			t.Fatal(err)
 		}
