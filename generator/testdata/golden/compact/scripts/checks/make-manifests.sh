@@ -196,13 +196,15 @@ check patch 'there is a way back from the overrides' << 'COMMAND'
 grep -E -e '^\{"spec":\{"overrides":null\}\}$' original_cvo_overrides.patch
 COMMAND
 check filled-in 'nothing was left open' << 'COMMAND'
-files=$(cut -d ' ' -f 2 make-manifests.written | sort -u | grep -v ssh.yaml)
-for file in ${files}; do [[ -s ${file} ]] || { echo "${file} is missing or empty" && exit 1; }; done
+mapfile -t files < <(cut -d ' ' -f 2 make-manifests.written | sort -u | grep -v ssh.yaml)
+for file in "${files[@]:?nothing was written}"; do
+  [[ -s ${file} ]] || { echo "${file} is missing or empty" && exit 1; }
+done
 awk '/^ *(sshKey|pullSecret): / { next }
   /[{][{]|<no.value>|[$][{]|(crt|key|json|kubeadmin|userData|ID|Name): *("")?$/ {
     print FILENAME ", line " FNR; bad = 1
   }
-  END { exit bad }' ${files}
+  END { exit bad }' "${files[@]}"
 COMMAND
 
 end_of_checks

@@ -48,7 +48,7 @@ images=$(cat release-info/images)
 [[ -z ${IMAGE_OVERRIDES} ]] || ! grep -vxF -e "${images:-none}" <<< "${IMAGE_OVERRIDES}"
 COMMAND
 check agreement 'the release image itself gives the same answer' << 'COMMAND'
-for try in 1 2 3; do # podman 4.3 sometimes loses the output of a short container
+for _ in 1 2 3; do # podman 4.3 sometimes loses the output of a short container
   answer=$(podman run --quiet --rm --net=none "$(cat release-info/digest)" image etcd)
   [[ -z ${answer} ]] || break
 done
