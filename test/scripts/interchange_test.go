@@ -132,7 +132,7 @@ func TestHandAndBootkubeTakeTurns(t *testing.T) {
 	for n := range len(stages) {
 		every = append(every, n)
 	}
-	after := sample.Of(t, 4, every)
+	after := sample.Of(t, 3, every)
 	results := map[string]map[string]string{}
 	for n := range len(stages) {
 		if slices.Contains(after, n) {
@@ -151,7 +151,7 @@ func TestHandAndBootkubeTakeTurns(t *testing.T) {
 		sameResults(t, name, results[name], want)
 	}
 
-	for _, id := range []string{"render-api", "render-etcd", "render-mco"} {
+	for _, id := range sample.Of(t, 1, []string{"render-api", "render-etcd", "render-mco"}) {
 		l := begin.Clone(t)
 		l.services(t, l.bootkube(t))
 		r := l.Run(t, "run-bootkube-until.sh", id)
