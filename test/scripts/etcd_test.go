@@ -260,7 +260,7 @@ func TestWaitForEtcdWaitsUntilItIsThere(t *testing.T) {
 	if _, err := l.Env.Podman("create", "--name", "etcdctl", "--volume", l.Asset("tls")+":/opt/openshift/tls:ro,z", l.Release.Images["etcd"], "etcdctl"); err != nil {
 		t.Fatal(err)
 	}
-	l.RunStage(t, s).Want(t, 1, "another program's container is named etcdctl: "+l.Asset("tls")) // another lab's
+	l.RunStage(t, s).Want(t, 1, "another program's container is named etcdctl; its volumes: "+l.Asset("tls")) // another lab's
 	if _, err := l.Env.Podman("rm", "etcdctl"); err != nil {
 		t.Fatal(err)
 	}
@@ -588,7 +588,7 @@ func TestWaitForCEOGoesOnWithWhatAKilledRunLeft(t *testing.T) {
 	l.leaves(t, s.ID, "etcd", "/opt/openshift") // dead, and ours
 	l.RunStage(t, s).Want(t, 0, "wait-for-ceo is done")
 	l.leaves(t, s.ID, "etcd", "/opt")
-	l.RunStage(t, s).Want(t, 1, "another program's container is named wait-for-ceo: /opt")
+	l.RunStage(t, s).Want(t, 1, "another program's container is named wait-for-ceo; its volumes: /opt")
 	if left := l.Env.Containers(t); !slices.Equal(left, []string{s.ID}) {
 		t.Errorf("what belongs elsewhere was touched: %v", left)
 	}
