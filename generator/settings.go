@@ -143,7 +143,7 @@ func fileOfLab(path, labDir string) string {
 	return prefix + oneLine(path) // loading refuses NUL bytes
 }
 
-var mention = regexp.MustCompile(`\$\{?[#!]?([A-Z][A-Z0-9_]*)`)
+var mention = regexp.MustCompile(`(?:\$\{?[#!]?|\bexport )([A-Z][A-Z0-9_]*)`)
 
 // mentions are the names of the variables that a piece of shell refers to.
 func mentions(text string) map[string]bool {

@@ -24,6 +24,7 @@ SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
+CLUSTER_DOMAIN='compact.bootlab.test'
 WORKERS=''
 STAGE=approve-worker-csrs RECORD=approve-worker-csrs
 MARKER=''
