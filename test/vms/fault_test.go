@@ -206,7 +206,7 @@ func TestImagesThatAreNone(t *testing.T) {
 			if err := os.WriteFile(file, c.data, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--image", file), c.says, "nothing was made")
+			hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--image", file), c.says, "nothing was created")
 			hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--skip-doctor", "--image", file), c.says)
 		})
 	}
@@ -236,7 +236,7 @@ func TestAFullFileSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := []string{"vms", "up", dir, "--emulate", "--image", large}
-	hears(t, bootlab(t, again...), "the base image alone takes", "nothing was made")
+	hears(t, bootlab(t, again...), "the base image alone takes", "nothing was created")
 	refusal := bootlab(t, append(again, "--skip-doctor")...)
 	hears(t, refusal, "the file system of "+pool+" is full", "bootlab vms image prune")
 	works(t, "vms", "down", dir)

@@ -50,7 +50,7 @@ func TestForeignThingsStayUntouched(t *testing.T) {
 			f.make(t)
 			defer f.remove(t)
 			before := made(t)
-			hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--image", image), f.says, "nothing was made")
+			hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--image", image), f.says, "nothing was created")
 			if after := made(t); after != before {
 				t.Errorf("up made something:\n%s\nbefore it was\n%s", after, before)
 			}
@@ -130,7 +130,7 @@ func TestLabsSideBySide(t *testing.T) {
 		for _, role := range []string{"bootstrap", "master", "worker"} {
 			writeIgnition(t, twin, role, `{"ignition":{"version":"3.2.0"}}`)
 		}
-		hears(t, bootlab(t, "vms", "up", twin, "--emulate", "--image", image), "belongs to the lab in "+one, "nothing was made")
+		hears(t, bootlab(t, "vms", "up", twin, "--emulate", "--image", image), "belongs to the lab in "+one, "nothing was created")
 		works(t, "vms", "down", twin)
 		if after := made(t); after != before {
 			t.Errorf("the twin changed something:\n%s\nbefore it was\n%s", after, before)
@@ -151,7 +151,7 @@ func TestLabsSideBySide(t *testing.T) {
 	})
 	t.Run("the same addresses", func(t *testing.T) {
 		third := newLab(t, shape{name: "three"})
-		hears(t, bootlab(t, "vms", "up", third, "--emulate", "--image", image), "libvirt's network bootlab-one has 192.168.126.0/24", "nothing was made")
+		hears(t, bootlab(t, "vms", "up", third, "--emulate", "--image", image), "libvirt's network bootlab-one has 192.168.126.0/24", "nothing was created")
 		if strings.Contains(made(t), "three") {
 			t.Errorf("something was made:\n%s", made(t))
 		}

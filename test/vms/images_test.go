@@ -216,7 +216,7 @@ func TestTheCommandsOfThePlanMakeTheMachines(t *testing.T) {
 		t.Error(got)
 	}
 	// Nothing of it carries this lab's mark, so bootlab leaves it alone.
-	hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--image", haltingDisk(t)), "bootlab-typed is there already, and this lab did not make it", "nothing was made")
+	hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--image", haltingDisk(t)), "bootlab-typed is there already, and this lab did not make it", "nothing was created")
 }
 
 // endBalancerOfPlan ends the load balancer that was started as the plan types it:
@@ -272,7 +272,7 @@ func TestTheDoctorSaysWhatUpWillDo(t *testing.T) {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 	virsh(t, "", "net-destroy", "elsewhere")
-	if a := works(t, doctor...); !strings.Contains(a.out, "nothing stands in the way") || !strings.Contains(a.out, "warning  processor: software emulation was asked for") {
+	if a := works(t, doctor...); !strings.Contains(a.out, "all checks passed; next: bootlab vms up") || !strings.Contains(a.out, "warning  processor: software emulation was asked for") {
 		t.Error(a.out)
 	}
 	// Left to itself, up takes KVM where it is proven, and says what that means.

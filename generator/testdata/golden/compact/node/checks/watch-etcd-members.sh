@@ -22,7 +22,7 @@ source "${SCRIPTS}/lib/checks.sh"
 
 check lab-machines 'every member stands on a machine of the lab' << 'COMMAND'
 export MASTERS="${MASTERS}" BOOTSTRAP_MEMBER="etcd-bootstrap ${BOOTSTRAP#* }"
-bash "${SCRIPTS}/lib/etcdctl.sh" member list | awk -F ', ' '
+bash "${SCRIPTS}/lib/etcdctl.sh" member list | grep -E '^[0-9a-f]+, ' | awk -F ', ' '
   BEGIN { n = split(ENVIRON["BOOTSTRAP_MEMBER"] " " ENVIRON["MASTERS"], word, /[ \n]+/)
     for (i = 1; i < n; i += 2) at[word[i + 1]] = word[i] }
   { address = $4; gsub(/^https:\/\/|:2380$/, "", address)
@@ -39,7 +39,7 @@ bash "${SCRIPTS}/lib/etcdctl.sh" member list | awk -F ', ' '
 COMMAND
 check one-at-a-time 'at most one member is joining' << 'COMMAND'
 export MASTERS="${MASTERS}"
-bash "${SCRIPTS}/lib/etcdctl.sh" member list |
+bash "${SCRIPTS}/lib/etcdctl.sh" member list | grep -E '^[0-9a-f]+, ' |
   awk -F ', ' '$2 != "started" || $6 == "true" { print; joining++ } END { exit joining > 1 || !NR }'
 COMMAND
 check healthy 'every voting member is healthy' << 'COMMAND'
