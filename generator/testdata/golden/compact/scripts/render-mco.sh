@@ -99,8 +99,8 @@ if step 1 'Pull the image, and write the list of the images of the release to a 
   # The operator reads every image that nodes and pods need from this file.
   # podman 4.3 sometimes loses the output of a short container: ask again.
   rm -f image-references
-  until [[ -s image-references ]]; do
-    podman run --quiet --rm --net=none --entrypoint=cat \
+  for _ in 1 2 3; do
+    [[ -s image-references ]] || podman run --quiet --rm --net=none --entrypoint=cat \
       "${RELEASE_IMAGE_DIGEST}" /release-manifests/image-references > image-references
   done
 fi 9>&-
