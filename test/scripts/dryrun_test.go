@@ -142,6 +142,7 @@ func TestTheEnvironmentChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.Env.Own(t, l.Dir)
+			l.Must(t, "copy-manifests.sh", "--force")
 			want := l.Kinds(t)
 			r := finish(t, l.Env.Command("bash", "-c", shell, filepath.Join(l.Scripts(), "copy-manifests.sh")))
 			r.Want(t, 0)

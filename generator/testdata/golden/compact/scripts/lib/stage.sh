@@ -21,7 +21,7 @@ source "${SCRIPTS}/lib/host.sh" # is this host fit, and is nothing else running?
 # shellcheck source=lib/record.sh
 source "${SCRIPTS}/lib/record.sh" # the log, the installer's record, the likely cause
 
-log() { printf '==> %s\n' "$*"; }
+log() { printf '==> %s\n' "$*" || true; } # what cannot be shown stops no stage
 
 die() { # STATUS MESSAGE HINT
   printf 'error: %s\n  hint: %s\n' "$2" "$3" >&2
