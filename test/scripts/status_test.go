@@ -26,6 +26,9 @@ func TestAMissingCommandIsNamedWithItsPackage(t *testing.T) {
 		l := good.Clone(t)
 		before := l.Snapshot(t)
 		for _, need := range append(s.Needs, "flock") {
+			if need == "crictl" {
+				continue // pods run on the node only
+			}
 			r := l.RunWith(t, []string{l.PathWithout(t, need)}, s.ScriptName(), "--force")
 			r.Want(t, 4, need+" is missing", "install the package")
 		}
