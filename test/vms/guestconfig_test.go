@@ -152,7 +152,7 @@ func bootstrapConfig(t *testing.T, ca *authority, domain string, program object,
 	return config(t, []any{
 		configFile("/opt/openshift/manifests/first.yaml", 0o644, []byte("kind: Namespace\n")),
 		// The lab whose scripts run here.
-		configFile("/opt/openshift/manifests/cluster-dns-02-config.yml", 0o644, []byte("spec:\n  baseDomain: guests.example.test\n")),
+		configFile("/opt/openshift/manifests/cluster-dns-02-config.yml", 0o644, []byte("spec:\n  baseDomain: "+domain+"\n")),
 		configFile("/usr/local/bin/bootkube.sh", 0o755, []byte(standInBootkube)),
 		configFile("/etc/nodeserver/tls.crt", 0o644, certificate),
 		configFile("/etc/nodeserver/tls.key", 0o600, key),
