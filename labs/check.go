@@ -7,7 +7,7 @@ import (
 
 // Check is one observation that can fail. Exactly one of its declarations is
 // set, and becomes a command in checks/STAGE.sh. Only certificates and the
-// structure of manifests are also looked at from outside (labs/check), in bundles
+// structure of manifests are also looked at from outside (labs/inspect/check), in bundles
 // that no script of ours has seen.
 type Check struct {
 	ID     string `yaml:"id"`

@@ -10,5 +10,5 @@
 // generator writes scripts and guide, and from which every other part reads.
 //
 // The package reads YAML and nothing else. It runs no command and opens no
-// connection; labs/host and the packages above it do that.
+// connection; labs/inspect/host and the packages above it do that.
 package labs

@@ -19,7 +19,7 @@ const maxDocument = 1 << 20
 
 // document is a YAML file together with the lines its values stand on. Lines,
 // the order of keys and comments are why yaml/v3 stays here, in init.go, in
-// labs/check and in generator/audit; types of labs that it decodes stay with it,
+// labs/inspect/check and in labs/audit; types of labs that it decodes stay with it,
 // as sigs.k8s.io/yaml also takes their key "on" for the value true. Everywhere
 // else sigs.k8s.io/yaml is used.
 type document struct {

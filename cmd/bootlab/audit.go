@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bootlab/generator/audit"
 	"bootlab/labs"
+	"bootlab/labs/audit"
 )
 
 // auditRequest is a parsed command line of audit.

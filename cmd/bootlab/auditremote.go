@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"bootlab/generator/audit"
 	"bootlab/labs"
+	"bootlab/labs/audit"
 )
 
 // How long a node or a registry may take to answer.

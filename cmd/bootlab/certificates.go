@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/labs"
-	"bootlab/labs/check"
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/check"
+	"bootlab/labs/inspect/host"
 )
 
 // certificatesReport is what --output json writes. New keys may be added.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/labs"
-	"bootlab/labs/connectivity"
+	"bootlab/labs/inspect/connectivity"
 )
 
 func newConnectivityCommand(io streams) *cobra.Command {

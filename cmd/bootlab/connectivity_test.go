@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootlab/labs/connectivity"
+	"bootlab/labs/inspect/connectivity"
 )
 
 func TestConnectivityWantsMachinesAndRightWords(t *testing.T) {

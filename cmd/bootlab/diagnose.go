@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/labs"
-	"bootlab/labs/diagnose"
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/diagnose"
+	"bootlab/labs/inspect/host"
 	"bootlab/vms"
 )
 

@@ -5,7 +5,7 @@ import (
 	stdio "io"
 	"strings"
 
-	"bootlab/labs/diagnose"
+	"bootlab/labs/inspect/diagnose"
 )
 
 // printMarkdown writes a report that can be pasted into a ticket.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootlab/generator"
-	"bootlab/generator/audit"
 	"bootlab/labs"
+	"bootlab/labs/audit"
 	"bootlab/templates"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/labs"
-	"bootlab/labs/gather"
-	"bootlab/labs/host"
-	"bootlab/labs/mask"
+	"bootlab/labs/inspect/gather"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/mask"
 	"bootlab/vms"
 )
 

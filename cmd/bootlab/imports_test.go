@@ -16,29 +16,29 @@ import (
 // import. Its line is the only place that needs a change when one is added.
 // What is not listed is not allowed, and neither is a package without a line.
 var ours = map[string][]string{
-	"labs":              {},
-	"labs/host":         {"labs"},
-	"labs/record":       {"labs", "labs/host"},
-	"labs/check":        {"labs", "labs/host", "labs/record"},
-	"labs/diagnose":     {"labs", "labs/host", "labs/record", "labs/check"},
-	"labs/connectivity": {"labs", "labs/host"},
-	"labs/mask":         {"labs"},
-	"labs/gather":       {"labs", "labs/host", "labs/record", "labs/check", "labs/diagnose", "labs/mask"},
-	"labs/run":          {"labs", "labs/host", "labs/record", "labs/check", "labs/diagnose", "labs/gather"},
+	"labs":                      {},
+	"labs/inspect/host":         {"labs"},
+	"labs/inspect/record":       {"labs", "labs/inspect/host"},
+	"labs/inspect/check":        {"labs", "labs/inspect/host", "labs/inspect/record"},
+	"labs/inspect/diagnose":     {"labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check"},
+	"labs/inspect/connectivity": {"labs", "labs/inspect/host"},
+	"labs/inspect/mask":         {"labs"},
+	"labs/inspect/gather":       {"labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/mask"},
+	"labs/inspect/watch":        {"labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/gather"},
 
 	"templates": {},
 
 	"generator":         {"labs", "generator/diagram", "generator/overlay"},
 	"generator/diagram": {"labs"},
 	"generator/overlay": {"labs"},
-	"generator/audit":   {"labs"},
+	"labs/audit":        {"labs"},
 
 	"site": {},
 	"vms":  {"labs"},
 
 	"cmd/bootlab/background": {},
-	"cmd/bootlab": {"cmd/bootlab/background", "labs", "labs/host", "labs/record", "labs/check", "labs/diagnose", "labs/connectivity", "labs/mask", "labs/gather", "labs/run",
-		"templates", "generator", "generator/audit", "generator/diagram", "generator/overlay", "site", "vms"},
+	"cmd/bootlab": {"cmd/bootlab/background", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
+		"templates", "generator", "labs/audit", "generator/diagram", "generator/overlay", "site", "vms"},
 }
 
 // withoutEffects are packages that only compute, and what they may therefore

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"bootlab/labs"
-	"bootlab/labs/check"
+	"bootlab/labs/inspect/check"
 )
 
 func main() {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bootlab/labs/mask"
+	"bootlab/labs/inspect/mask"
 	"bootlab/vms"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootlab/labs/mask"
+	"bootlab/labs/inspect/mask"
 )
 
 // bundleWithSecrets is a directory as openshift-install gather bootstrap packs it,

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/labs"
-	"bootlab/labs/host"
-	labrun "bootlab/labs/run"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/watch"
 	"bootlab/vms"
 )
 
@@ -23,15 +23,15 @@ func (w *where) flags(c *cobra.Command) {
 // places are the machines of a lab if it has any, else its local run.
 func (w *where) places(lab *labs.Lab) (*host.Places, error) {
 	if w.local {
-		return labrun.Local(lab), nil
+		return watch.Local(lab), nil
 	}
 	config, err := vms.SSHConfig(lab)
 	var problem *vms.Problem
 	switch {
 	case errors.As(err, &problem):
-		return labrun.Local(lab), nil
+		return watch.Local(lab), nil
 	case err != nil:
 		return nil, err
 	}
-	return labrun.Machines(lab, config), nil
+	return watch.Machines(lab, config), nil
 }

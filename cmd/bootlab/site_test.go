@@ -17,7 +17,7 @@ import (
 
 	"bootlab/generator"
 	"bootlab/labs"
-	"bootlab/labs/record"
+	"bootlab/labs/inspect/record"
 	"bootlab/site"
 	"bootlab/templates"
 )

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/host"
 )
 
 const (

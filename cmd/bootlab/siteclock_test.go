@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/host"
 )
 
 func TestTheSiteTellsTheWorstOfTheClock(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"bootlab/labs/record"
-	labrun "bootlab/labs/run"
+	"bootlab/labs/inspect/record"
+	"bootlab/labs/inspect/watch"
 	"bootlab/site"
 )
 
@@ -15,7 +15,7 @@ import (
 func labStates(dir string, pages []site.Page) map[string]site.State {
 	bootkube := bootkubeRecord(filepath.Join(dir, "work", "host"))
 	assets := filepath.Join(dir, "work", "assets")
-	atWork := labrun.Locked(filepath.Join(assets, ".bootlab.lock"))
+	atWork := watch.Locked(filepath.Join(assets, ".bootlab.lock"))
 	states := map[string]site.State{}
 	for _, p := range pages {
 		if p.Kind != "stage" || p.Marker == "" {

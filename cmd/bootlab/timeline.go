@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/labs"
-	"bootlab/labs/check"
-	"bootlab/labs/host"
-	"bootlab/labs/record"
+	"bootlab/labs/inspect/check"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/record"
 )
 
 // timelineForms are what --output takes.

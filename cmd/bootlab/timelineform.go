@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/labs/check"
-	"bootlab/labs/record"
+	"bootlab/labs/inspect/check"
+	"bootlab/labs/inspect/record"
 )
 
 // timelineReport is what --output json writes. Times are RFC 3339; what is not

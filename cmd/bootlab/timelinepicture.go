@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"bootlab/generator/diagram"
-	"bootlab/labs/record"
+	"bootlab/labs/inspect/record"
 )
 
 // picture draws the report.

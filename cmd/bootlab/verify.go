@@ -18,10 +18,10 @@ import (
 	"bootlab/generator"
 	"bootlab/generator/overlay"
 	"bootlab/labs"
-	"bootlab/labs/check"
-	"bootlab/labs/gather"
-	"bootlab/labs/host"
-	"bootlab/labs/record"
+	"bootlab/labs/inspect/check"
+	"bootlab/labs/inspect/gather"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/record"
 )
 
 // verifyRequest is a command line of verify.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/labs/check"
+	"bootlab/labs/inspect/check"
 )
 
 // labWithScript is a generated lab in which the script of a stage is another.

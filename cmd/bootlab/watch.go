@@ -17,8 +17,8 @@ import (
 
 	_ "bootlab/cmd/bootlab/background"
 	"bootlab/labs"
-	"bootlab/labs/record"
-	labrun "bootlab/labs/run"
+	"bootlab/labs/inspect/record"
+	"bootlab/labs/inspect/watch"
 )
 
 // How often a lab is looked at unless told: files of this workstation cost
@@ -78,7 +78,7 @@ PgUp, PgDn scroll, ? helps.`,
 }
 
 // openWatch makes ready to look at the lab's machines, or at its local run.
-func openWatch(io streams, plan *labs.Plan, place *where, interval *time.Duration) (*labrun.Watch, func(), error) {
+func openWatch(io streams, plan *labs.Plan, place *where, interval *time.Duration) (*watch.Watch, func(), error) {
 	places, err := place.places(plan.Lab)
 	if err != nil {
 		return nil, nil, vmsError(err)
@@ -96,8 +96,8 @@ func openWatch(io streams, plan *labs.Plan, place *where, interval *time.Duratio
 			fmt.Fprintf(io.err, "warning: no usual durations: %v\n", err)
 		}
 	}
-	end := labrun.Share(places)
-	return labrun.NewWatch(plan, places, durations), end, nil
+	end := watch.Share(places)
+	return watch.NewWatch(plan, places, durations), end, nil
 }
 
 // drawsOn says whether there is a terminal that a screen can be drawn on, and
@@ -110,13 +110,13 @@ func drawsOn(io streams) bool {
 }
 
 // watchPlainly prints changes until it is interrupted, or its reader is gone.
-func watchPlainly(ctx context.Context, out stdio.Writer, watch *labrun.Watch, interval time.Duration) error {
+func watchPlainly(ctx context.Context, out stdio.Writer, w *watch.Watch, interval time.Duration) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var failed error
-	before := &labrun.Snapshot{}
-	watch.Run(ctx, interval, func(now *labrun.Snapshot) {
-		for _, change := range labrun.Changes(before, now) {
+	before := &watch.Snapshot{}
+	w.Run(ctx, interval, func(now *watch.Snapshot) {
+		for _, change := range watch.Changes(before, now) {
 			if _, err := fmt.Fprintf(out, "%s %s: %s\n", change.At.UTC().Format(time.RFC3339), change.Where, change.Text); err != nil {
 				failed = err
 				stop()
@@ -129,9 +129,9 @@ func watchPlainly(ctx context.Context, out stdio.Writer, watch *labrun.Watch, in
 }
 
 // watchOnScreen draws until it is left. The terminal is as it was before, then.
-func watchOnScreen(ctx context.Context, io streams, plan *labs.Plan, watch *labrun.Watch, place *where, interval time.Duration) error {
+func watchOnScreen(ctx context.Context, io streams, plan *labs.Plan, w *watch.Watch, place *where, interval time.Duration) error {
 	ctx, stop := context.WithCancel(ctx)
-	m := newWatchModel(ctx, watch, interval, newPaint(lipgloss.NewRenderer(io.out)))
+	m := newWatchModel(ctx, w, interval, newPaint(lipgloss.NewRenderer(io.out)))
 	m.diagnose = func(ctx context.Context) []string { return causeLines(ctx, io, plan, place) }
 	program := tea.NewProgram(m, tea.WithInput(io.in), tea.WithOutput(io.out), tea.WithAltScreen(), tea.WithoutSignalHandler())
 	go func() {

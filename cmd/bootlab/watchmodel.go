@@ -10,21 +10,21 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"bootlab/labs"
-	"bootlab/labs/diagnose"
-	labrun "bootlab/labs/run"
+	"bootlab/labs/inspect/diagnose"
+	"bootlab/labs/inspect/watch"
 )
 
 // watchModel is the state of the screen, in bubbletea's form.
 type watchModel struct {
 	ctx      context.Context
-	watch    *labrun.Watch
-	scene    *labrun.Scene
+	watch    *watch.Watch
+	scene    *watch.Scene
 	interval time.Duration
 	now      func() time.Time
 	diagnose func(context.Context) []string
 	looks    *underWay
 
-	snapshot *labrun.Snapshot
+	snapshot *watch.Snapshot
 	screen   screen
 	// asked: diagnose is running.
 	asked bool
@@ -63,15 +63,15 @@ const keptChanges = 200
 
 type (
 	sightMsg struct {
-		eye   *labrun.Eye
-		sight *labrun.Sight
+		eye   *watch.Eye
+		sight *watch.Sight
 	}
-	lookMsg  struct{ eye *labrun.Eye }
+	lookMsg  struct{ eye *watch.Eye }
 	clockMsg struct{}
 	causeMsg []string
 )
 
-func newWatchModel(ctx context.Context, watch *labrun.Watch, interval time.Duration, p *paint) *watchModel {
+func newWatchModel(ctx context.Context, watch *watch.Watch, interval time.Duration, p *paint) *watchModel {
 	m := &watchModel{ctx: ctx, watch: watch, scene: watch.Scene(), interval: interval, looks: &underWay{},
 		now: func() time.Time { return time.Now().UTC() }}
 	m.snapshot = m.scene.Snapshot(time.Time{})
@@ -91,7 +91,7 @@ func (m *watchModel) Init() tea.Cmd {
 func clock() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return clockMsg{} }) }
 
 // look looks, beside all else.
-func (m *watchModel) look(eye *labrun.Eye) tea.Cmd {
+func (m *watchModel) look(eye *watch.Eye) tea.Cmd {
 	return func() tea.Msg {
 		if !m.looks.begin() {
 			return nil
@@ -125,7 +125,7 @@ func (m *watchModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // refresh puts what is known now beside what was.
 func (m *watchModel) refresh() {
 	now := m.scene.Snapshot(m.now())
-	for _, change := range labrun.Changes(m.snapshot, now) {
+	for _, change := range watch.Changes(m.snapshot, now) {
 		// How it stood in the beginning is on the screen.
 		if !change.First {
 			m.screen.changes = append(m.screen.changes, change)
@@ -195,12 +195,12 @@ func (m *watchModel) askWhy() tea.Cmd {
 func causeLines(ctx context.Context, io streams, plan *labs.Plan, place *where) []string {
 	report, err := judged(ctx, io, plan, place, "")
 	if err != nil {
-		return []string{"diagnose: " + labrun.Clean(err.Error())}
+		return []string{"diagnose: " + watch.Clean(err.Error())}
 	}
 	var lines []string
 	add := func(label, text string) {
 		for line := range strings.Lines(strings.TrimSpace(text)) {
-			lines = append(lines, label+labrun.Clean(strings.TrimRight(line, "\n")))
+			lines = append(lines, label+watch.Clean(strings.TrimRight(line, "\n")))
 			label = strings.Repeat(" ", len(label))
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"bootlab/labs"
-	"bootlab/labs/host"
-	labrun "bootlab/labs/run"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/watch"
 )
 
 // compactPlan is the plan of a shipped lab.
@@ -36,7 +36,7 @@ func watched(t *testing.T) (m *watchModel, work string, now *time.Time) {
 	t.Helper()
 	work = t.TempDir()
 	places := &host.Places{Here: host.Local{}, Local: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
-	m = newWatchModel(context.Background(), labrun.NewWatch(compactPlan(t), places, nil), time.Second, newPaint(lipgloss.NewRenderer(io.Discard)))
+	m = newWatchModel(context.Background(), watch.NewWatch(compactPlan(t), places, nil), time.Second, newPaint(lipgloss.NewRenderer(io.Discard)))
 	clock := noon
 	m.now = func() time.Time { return clock }
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
@@ -109,11 +109,11 @@ func TestADayOfWatchingDoesNotGrow(t *testing.T) {
 	day := func(looks int) uint64 {
 		for i := range looks {
 			*now = now.Add(2 * time.Second)
-			stages := []labrun.Stage{{Name: "make-pki", State: labrun.Runs, Attempt: i, Start: *now, Error: fmt.Sprint("message ", i)},
-				{Name: fmt.Sprint("stage-", i%7), State: labrun.Failed, Attempt: i}}
-			sight := &labrun.Sight{Of: eye.Of, At: *now, Stages: stages, Log: labrun.LogLine{Stage: "x", Line: fmt.Sprint("line ", i)}}
+			stages := []watch.Stage{{Name: "make-pki", State: watch.Runs, Attempt: i, Start: *now, Error: fmt.Sprint("message ", i)},
+				{Name: fmt.Sprint("stage-", i%7), State: watch.Failed, Attempt: i}}
+			sight := &watch.Sight{Of: eye.Of, At: *now, Stages: stages, Log: watch.LogLine{Stage: "x", Line: fmt.Sprint("line ", i)}}
 			if i%50 == 0 {
-				sight = &labrun.Sight{Of: eye.Of, At: *now, Problem: fmt.Sprint("problem ", i)}
+				sight = &watch.Sight{Of: eye.Of, At: *now, Problem: fmt.Sprint("problem ", i)}
 			}
 			m.Update(sightMsg{eye, sight})
 			m.Update(clockMsg{})

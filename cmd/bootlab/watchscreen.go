@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
-	"bootlab/labs/host"
-	labrun "bootlab/labs/run"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/watch"
 )
 
 // screen is how the snapshot is shown.
@@ -20,7 +20,7 @@ type screen struct {
 	offset  int
 	follow  bool
 	help    bool
-	changes []labrun.Change
+	changes []watch.Change
 	cause   []string // what diagnose said
 	paint   *paint
 }
@@ -34,7 +34,7 @@ type paint struct {
 func newPaint(r *lipgloss.Renderer) *paint {
 	colour := func(c string) lipgloss.Style { return r.NewStyle().Foreground(lipgloss.Color(c)) }
 	return &paint{title: r.NewStyle().Bold(true), label: colour("6"), dim: r.NewStyle().Faint(true),
-		moods: [4]lipgloss.Style{labrun.Plain: r.NewStyle(), labrun.Good: colour("2"), labrun.Working: colour("3"), labrun.Bad: colour("1")}}
+		moods: [4]lipgloss.Style{watch.Plain: r.NewStyle(), watch.Good: colour("2"), watch.Working: colour("3"), watch.Bad: colour("1")}}
 }
 
 // The smallest screen on which anything can be told, and the width from which
@@ -59,7 +59,7 @@ var helpLines = []string{
 
 // watchView draws a snapshot. It depends on nothing else, and no line is wider, nor
 // are there more of them, than the screen allows.
-func watchView(s *labrun.Snapshot, c *screen) string {
+func watchView(s *watch.Snapshot, c *screen) string {
 	if c.width < leastWidth || c.height < leastHeight {
 		return ansi.Truncate(fmt.Sprintf("%dx%d is needed", leastWidth, leastHeight), max(c.width, 0), "")
 	}
@@ -96,7 +96,7 @@ type screenText struct {
 }
 
 // body is what stands between head and foot, and how many lines there are for it.
-func (c *screen) body(s *labrun.Snapshot) (screenText, int) {
+func (c *screen) body(s *watch.Snapshot) (screenText, int) {
 	height := c.height - len(c.head(s)) - len(c.foot(s, 0, 0, 0))
 	switch {
 	case c.help:
@@ -119,7 +119,7 @@ func (c *screen) body(s *labrun.Snapshot) (screenText, int) {
 
 // columns puts the cluster or the stages to the left, and to the right what else
 // there is.
-func (c *screen) columns(s *labrun.Snapshot) screenText {
+func (c *screen) columns(s *watch.Snapshot) screenText {
 	width := c.width * 11 / 20
 	rest := c.width - width - 3
 	left, right := c.stages(s, width), screenText{}
@@ -150,7 +150,7 @@ func (c *screen) columns(s *labrun.Snapshot) screenText {
 }
 
 // head is the lab, the time, the phase, and what goes on.
-func (c *screen) head(s *labrun.Snapshot) []string {
+func (c *screen) head(s *watch.Snapshot) []string {
 	kind := s.Topology
 	if s.Local {
 		kind = "local run"
@@ -185,7 +185,7 @@ func (c *screen) low() bool { return c.height < 12 }
 func (c *screen) rule() string { return c.paint.dim.Render(strings.Repeat("-", c.width)) }
 
 // foot is what diagnose said, the last line of the log, and the keys.
-func (c *screen) foot(s *labrun.Snapshot, top, height, all int) []string {
+func (c *screen) foot(s *watch.Snapshot, top, height, all int) []string {
 	var lines []string
 	if !c.low() {
 		lines = append(lines, c.rule())
@@ -230,7 +230,7 @@ func (c *screen) causeLines() []string {
 const labelWidth = 13
 
 // rows are the parts of the cluster.
-func (c *screen) rows(s *labrun.Snapshot, width int) screenText {
+func (c *screen) rows(s *watch.Snapshot, width int) screenText {
 	var out screenText
 	for i := range s.Rows {
 		out.lines = append(out.lines, c.row(s, &s.Rows[i], width)...)
@@ -242,7 +242,7 @@ func (c *screen) rows(s *labrun.Snapshot, width int) screenText {
 	return out
 }
 
-func (c *screen) endingLine(s *labrun.Snapshot, width int) []string {
+func (c *screen) endingLine(s *watch.Snapshot, width int) []string {
 	if s.Ends.At.IsZero() {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (c *screen) endingLine(s *labrun.Snapshot, width int) []string {
 }
 
 // ending is when the next certificate ends.
-func (c *screen) ending(s *labrun.Snapshot) string {
+func (c *screen) ending(s *watch.Snapshot) string {
 	paint, left := c.paint.moods[s.Ends.Mood()], s.Ends.At.Sub(s.At)
 	switch {
 	case s.Ends.Level == host.NotYet:
@@ -264,7 +264,7 @@ func (c *screen) ending(s *labrun.Snapshot) string {
 // mostLines is how many lines one row may take.
 const mostLines = 4
 
-func (c *screen) row(s *labrun.Snapshot, row *labrun.Row, width int) []string {
+func (c *screen) row(s *watch.Snapshot, row *watch.Row, width int) []string {
 	var words []string
 	for _, f := range row.Facts {
 		if f.Counted {
@@ -320,15 +320,15 @@ func (c *screen) withLabel(label string, lines []string, room int) []string {
 }
 
 // stageWords are the stages in a few words, where there is no room for a table.
-func (c *screen) stageWords(s *labrun.Snapshot) []string {
+func (c *screen) stageWords(s *watch.Snapshot) []string {
 	done := 0
 	var words []string
 	for i := range s.Stages {
 		stage := &s.Stages[i]
 		switch stage.State {
-		case labrun.Done:
+		case watch.Done:
 			done++
-		case labrun.NotBegun:
+		case watch.NotBegun:
 		default:
 			words = append(words, stage.Name+" "+c.paint.moods[stage.State.Mood()].Render(string(stage.State)))
 		}
@@ -337,7 +337,7 @@ func (c *screen) stageWords(s *labrun.Snapshot) []string {
 }
 
 // stages is the table of them. Where there is no room, the last columns go first.
-func (c *screen) stages(s *labrun.Snapshot, width int) screenText {
+func (c *screen) stages(s *watch.Snapshot, width int) screenText {
 	var out screenText
 	name := 6
 	for i := range s.Stages {
@@ -362,7 +362,7 @@ func (c *screen) stages(s *labrun.Snapshot, width int) screenText {
 	for i := range s.Stages {
 		stage := &s.Stages[i]
 		label := ansi.Truncate(stage.Name, widths[0]-1, "~")
-		if stage.State == labrun.NotBegun {
+		if stage.State == watch.NotBegun {
 			label = c.paint.dim.Render(label)
 		} else {
 			out.focus = len(out.lines)
@@ -374,11 +374,11 @@ func (c *screen) stages(s *labrun.Snapshot, width int) screenText {
 
 // stageTimes are how long a stage took, how long it usually does, and what else
 // is to be said of it.
-func stageTimes(s *labrun.Snapshot, stage *labrun.Stage) []string {
+func stageTimes(s *watch.Snapshot, stage *watch.Stage) []string {
 	took, usual, said := "", "", stage.Error
 	if d, known := stage.Took(); known {
 		took = brief(d)
-	} else if stage.State == labrun.Runs {
+	} else if stage.State == watch.Runs {
 		took = ago(s.At, stage.Start)
 	}
 	if stage.Usual > 0 {

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/labs/diagnose"
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/diagnose"
+	"bootlab/labs/inspect/host"
 	"bootlab/test/controlplane"
 	"bootlab/test/scripts"
 )

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/labs/connectivity"
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/connectivity"
+	"bootlab/labs/inspect/host"
 	"bootlab/test/controlplane"
 	"bootlab/test/podman"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"bootlab/labs"
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/host"
 	"bootlab/test/podman"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/labs/diagnose"
-	"bootlab/labs/host"
-	"bootlab/labs/run"
+	"bootlab/labs/inspect/diagnose"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/watch"
 	"bootlab/test/podman"
 	"bootlab/test/registry"
 	"bootlab/test/scripts"
@@ -61,7 +61,7 @@ func planOf(t *testing.T, l *scripts.Lab) *labs.Plan {
 func judgedAs(t *testing.T, l *scripts.Lab, plan *labs.Plan) *diagnose.Report {
 	t.Helper()
 	lab := plan.Lab
-	places := run.Local(lab)
+	places := watch.Local(lab)
 	places.Here = here{env: l.Env}
 	d := labs.BuiltinDiagnosis().For(plan)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/host"
 	"bootlab/test/controlplane"
 	"bootlab/test/secureshell"
 )

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"bootlab/labs"
-	"bootlab/labs/diagnose"
-	"bootlab/labs/host"
+	"bootlab/labs/inspect/diagnose"
+	"bootlab/labs/inspect/host"
 	"bootlab/test/podman"
 	"bootlab/test/secureshell"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"bootlab/labs"
-	"bootlab/labs/host"
-	"bootlab/labs/record"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/record"
 )
 
 // What the scripts' library writes, bootlab timeline reads: also behind a

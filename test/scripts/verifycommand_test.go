@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/labs/check"
+	"bootlab/labs/inspect/check"
 	"bootlab/test/podman"
 	"bootlab/test/secureshell"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/labs/host"
-	labrun "bootlab/labs/run"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/watch"
 )
 
 // look is a glance at a machine, and how long it took.
@@ -50,7 +50,7 @@ func TestAllLooksAtAMachineGoOverOneConnection(t *testing.T) {
 	before := m.connections.Load()
 
 	shared := &host.Places{Here: host.Local{}, Bootstrap: host.Node{Machine: "bootstrap", Config: m.config}}
-	end := labrun.Share(shared)
+	end := watch.Share(shared)
 	dir := filepath.Dir(shared.Bootstrap.(host.Node).Config)
 	for range 5 {
 		found, took, err := look(t, shared)
@@ -77,7 +77,7 @@ func TestAllLooksAtAMachineGoOverOneConnection(t *testing.T) {
 }
 
 // recordedNode is the environment in which the commands of a node say what
-// labs/run/testdata/node has recorded.
+// labs/inspect/watch/testdata/node has recorded.
 func recordedNode(t *testing.T) (env []string, said string) {
 	t.Helper()
 	from := filepath.Join("..", "..", "labs", "run", "testdata", "node")

@@ -1,0 +1,214 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"bootlab/labs"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/record"
+)
+
+// Services keep records since 4.8, and a bundle may lack them for other reasons.
+// What a journal tells of a service is put into the same form, so that all that
+// judges records judges journals too.
+
+// bootkubeLines are what bootkube.sh prints when it begins a stage, by the stage's
+// name in records.
+//
+// Source: openshift/installer bootkube.sh.template, 4.1 to main;
+// openshift/cluster-bootstrap pkg/start.
+var bootkubeLines = []struct {
+	line  *regexp.Regexp
+	stage string
+}{
+	{regexp.MustCompile(`: Moving OpenShift manifests in with the rest of them`), "openshift-manifests"},
+	{regexp.MustCompile(`: Rendering Cluster Version Operator Manifests`), "cvo-bootstrap"},
+	{regexp.MustCompile(`: Rendering CEO Manifests`), "etcd-bootstrap"},
+	{regexp.MustCompile(`: Rendering cluster config manifests`), "config-bootstrap"},
+	{regexp.MustCompile(`: Rendering Kubernetes API server core manifests`), "kube-apiserver-bootstrap"},
+	{regexp.MustCompile(`: Rendering Kubernetes Controller Manager core manifests`), "kube-controller-manager-bootstrap"},
+	{regexp.MustCompile(`: Rendering Kubernetes Scheduler core manifests`), "kube-scheduler-bootstrap"},
+	{regexp.MustCompile(`: Rendering Ingress Operator core manifests`), "ingress-operator-bootstrap"},
+	{regexp.MustCompile(`: Rendering MCO manifests`), "mco-bootstrap"},
+	{regexp.MustCompile(`: Rendering CCO manifests`), "cco-bootstrap"},
+	{regexp.MustCompile(`: (Waiting for etcd |Starting etcd certificate signer|etcdctl failed\. Retrying|https://\S+:2379 is unhealthy)`), "wait-for-etcd"},
+	{regexp.MustCompile(`: (Starting cluster-bootstrap|Starting temporary bootstrap control plane|\[#[0-9]+\] failed to fetch discovery)`), "cb-bootstrap"},
+	{regexp.MustCompile(`: Restoring CVO overrides`), "cvo-overrides"},
+	{regexp.MustCompile(`: Waiting for CEO to finish`), "wait-for-ceo"},
+}
+
+// What journals say of release-image.service and bootkube.service.
+var (
+	pullGoesOn  = regexp.MustCompile(`\]: Pulling \S+`)
+	pullFails   = regexp.MustCompile(`\]: Pull failed\. Retrying`)
+	pullEnds    = regexp.MustCompile(`systemd\[1\]: (Finished|Started) .*Download the OpenShift Release Image`)
+	unitFails   = regexp.MustCompile(`\.service: Failed with result`)
+	bootkubeRun = regexp.MustCompile(`systemd\[1\]: Started .*Bootstrap a Kubernetes cluster`)
+	bootkubeEnd = regexp.MustCompile(`: bootkube\.service complete`)
+)
+
+// writing puts together a record.
+type writing struct {
+	entries []record.Entry
+	open    string
+	run     bool
+}
+
+func (w *writing) add(at, phase, stage, result, message string) {
+	w.entries = append(w.entries, record.Entry{Timestamp: at, Phase: phase, Stage: stage, Result: result, ErrorMessage: message})
+}
+
+func (w *writing) start(at string) {
+	w.add(at, record.ServiceStart, "", "", "")
+	w.open, w.run = "", true
+}
+
+func (w *writing) begin(at, stage string) {
+	if w.open == stage {
+		return
+	}
+	if w.open != "" {
+		w.add(at, record.StageEnd, w.open, record.Success, "")
+	}
+	w.add(at, record.StageStart, stage, "", "")
+	w.open = stage
+}
+
+func (w *writing) end(at, result, message string) {
+	if w.open != "" {
+		w.add(at, record.StageEnd, w.open, result, message)
+	}
+	w.add(at, record.ServiceEnd, "", result, message)
+	w.open, w.run = "", false
+}
+
+// stamp is the time of a line in the form of records; empty if it has none.
+func stamp(line string) string {
+	if len(line) < 19 || line[4] != '-' || line[10] != 'T' {
+		return ""
+	}
+	return line[:19] + "Z"
+}
+
+// bootkubeRecord is what a journal tells of bootkube.service.
+func bootkubeRecord(journal string) []record.Entry {
+	w := &writing{}
+	last := ""
+	for line := range strings.Lines(journal) {
+		line = strings.TrimRight(line, "\n")
+		at := stamp(line)
+		if at == "" {
+			continue
+		}
+		switch {
+		case bootkubeRun.MatchString(line):
+			w.start(at)
+			continue
+		case unitFails.MatchString(line) && strings.Contains(line, "bootkube.service"):
+			w.end(at, record.Failure, last)
+			continue
+		case bootkubeEnd.MatchString(line):
+			w.end(at, record.Success, "")
+			continue
+		}
+		for _, b := range bootkubeLines {
+			if b.line.MatchString(line) {
+				if !w.run {
+					w.start(at)
+				}
+				w.begin(at, b.stage)
+				break
+			}
+		}
+		last = line
+	}
+	return w.entries
+}
+
+// pullRecord is what a journal tells of release-image.service.
+func pullRecord(journal string) []record.Entry {
+	w := &writing{}
+	last := ""
+	for line := range strings.Lines(journal) {
+		line = strings.TrimRight(line, "\n")
+		at := stamp(line)
+		if at == "" {
+			continue
+		}
+		switch {
+		case pullFails.MatchString(line):
+			w.add(at, record.StageEnd, pullStage, record.Failure, last)
+			w.add(at, record.StageStart, pullStage, "", "")
+			w.open = pullStage
+		case pullGoesOn.MatchString(line):
+			if !w.run {
+				w.start(at)
+			}
+			w.begin(at, pullStage)
+		case unitFails.MatchString(line) && strings.Contains(line, "release-image.service"):
+			w.end(at, record.Failure, last)
+		case pullEnds.MatchString(line):
+			w.begin(at, pullStage)
+			w.begin(at, "image-metadata-arches-match")
+			w.end(at, record.Success, "")
+		}
+		last = line
+	}
+	return w.entries
+}
+
+// derived adds to what was found what follows from it: records out of journals, and
+// markers out of records. It is done only where there is none.
+func derived(d *labs.Diagnosis, found []host.Found) []host.Found {
+	by := map[string]*host.Found{}
+	for i := range found {
+		by[found[i].Evidence.ID] = &found[i]
+	}
+	had := func(id string) bool { return by[id] != nil && by[id].Had }
+	fill := func(id string, text []byte) {
+		if f := by[id]; f != nil && !f.Had && len(text) > 0 {
+			f.Had, f.Problem, f.Text = true, "", text
+		}
+	}
+	var records []byte
+	for _, s := range []struct {
+		record, journal, service string
+		read                     func(string) []record.Entry
+	}{{"release-image-record", "release-image-journal", releaseImage, pullRecord}, {"bootkube-record", "bootkube-journal", "bootkube", bootkubeRecord}} {
+		if had(s.record) || !had(s.journal) {
+			continue
+		}
+		entries := s.read(string(by[s.journal].Text))
+		if len(entries) == 0 {
+			continue
+		}
+		text, err := json.Marshal(entries)
+		if err != nil {
+			continue
+		}
+		fill(s.record, text)
+		records = append(append(append(records, "==> "+s.service+".json\n"...), text...), '\n')
+	}
+	fill(labs.EvidenceRecords, records)
+	if had("markers") || d.Plan == nil || !had("bootkube-record") {
+		return found
+	}
+	fill("markers", markersOf(d.Plan, entriesOf(by["bootkube-record"].Text)))
+	return found
+}
+
+// markersOf are the markers that stages leave which a record says ended well.
+func markersOf(p *labs.Plan, entries []record.Entry) []byte {
+	var out strings.Builder
+	for _, s := range p.Stages {
+		for _, e := range entries {
+			if e.Phase == record.StageEnd && e.Result == record.Success && e.Stage == s.RecordName() && s.Marker() != "" {
+				out.WriteString(s.Marker() + "\n")
+				break
+			}
+		}
+	}
+	return []byte(out.String())
+}
