@@ -198,6 +198,23 @@ func breaks(t *testing.T, l *Lab, s *labs.Stage, id string, f fixture) {
 	}
 }
 
+// TestOneBrokenCertificateAccusesNoOther: who reads what was found looks for the
+// file that it names.
+func TestOneBrokenCertificateAccusesNoOther(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []string{"tls/root-ca.crt", "tls/kube-apiserver-lb-signer.key"} {
+		l := Good(t, podman.Ordinary(t), labs.Local).Clone(t)
+		l.put(t, broken, "nonsense\n")
+		l.Env.Own(t, l.Dir)
+		points, _ := verified(t, l, stage(t, "make-pki"))
+		at := slices.IndexFunc(points, func(p Point) bool { return p.ID == "key-pairs" })
+		name := strings.TrimSuffix(filepath.Base(broken), filepath.Ext(broken))
+		if at < 0 || points[at].OK || !strings.Contains(points[at].Found, name) || strings.Count(points[at].Found, "does not belong") > 1 {
+			t.Errorf("%s: %+v", broken, points[max(at, 0)])
+		}
+	}
+}
+
 // TestAMarkerIsNotTrusted: what --verify finds, the next run puts right,
 // although the stage is marked as done.
 func TestAMarkerIsNotTrusted(t *testing.T) {
