@@ -80,7 +80,7 @@ func put(t *testing.T, file, text string, mode os.FileMode) {
 func loadPlan(t *testing.T, example string) *labs.Plan {
 	t.Helper()
 	catalog := labs.Builtin()
-	lab, problems := labs.LoadLab(filepath.Join("..", "examples", example, "lab.yaml"), catalog)
+	lab, problems := labs.LoadLab(filepath.Join("..", "..", "examples", example, "lab.yaml"), catalog)
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(problems)
 	}

@@ -534,7 +534,7 @@ if step 7 'Delete what an earlier lab.yaml wanted'; then
     manifests/user-ca-bundle-config.yaml \ \
     openshift/99_osimagestream.yaml \
     openshift/99_openshift-machineconfig_99-{master,worker}-ssh.yaml; do
-    # Only what this script wrote, and nobody edited.
+    # Only files that this script wrote and that were not edited.
     [[ ! -e ${file} ]] || ! written_before "${file}" || rm -f "${file}"
   done
 fi 9>&-

@@ -331,7 +331,7 @@ if step 10 'The key that signs service account tokens'; then
   fi
 fi 9>&-
 
-if step 11 'Bundles: whom the API trusts, and who trusts the API'; then
+if step 11 'Bundles: the CAs that the API trusts, and those that trust the API'; then
   # Kubeconfigs trust the API by this, and pods in the first hours.
   bundle kube-apiserver-complete-server-ca-bundle kube-apiserver-localhost-signer \
     kube-apiserver-service-network-signer kube-apiserver-lb-signer

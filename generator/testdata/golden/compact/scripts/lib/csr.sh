@@ -12,9 +12,9 @@ ask() {
 
 # A request says twice who it is for: the sender is what the API server saw, the
 # inside is what the certificate would say. openssl opens it, and only one PEM block
-# of a usual size: openssl and the signer cannot read two different ones. Requests of
-# kubelets are opened that nobody answered, and, if a first certificate is among
-# them, those that were issued.
+# of a usual size: openssl and the signer cannot read two different ones. It opens the
+# pending requests of kubelets and, if a first certificate is among them, also those
+# that were issued.
 open_requests() {
   local at text said inside
   jq --raw-output '
