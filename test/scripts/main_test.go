@@ -47,6 +47,23 @@ func someScripts(t *testing.T, n int, test func(*testing.T, *Lab, *labs.Stage)) 
 	}
 }
 
+// unchanged runs a test for every script of a local run, one after the other on
+// one copy of the good lab: none of them may change a file of it.
+func unchanged(t *testing.T, test func(*testing.T, *Lab, *labs.Stage)) {
+	t.Parallel()
+	for good, stages := range map[*Lab][]*labs.Stage{
+		Good(t, podman.Ordinary(t), labs.Local): Stages(t, release, labs.Local),
+		Unpacked(t):                             {unpackStage(t)},
+	} {
+		l := good.Clone(t)
+		before := l.Snapshot(t)
+		for _, s := range stages {
+			t.Run(s.ID, func(t *testing.T) { test(t, l, s) })
+		}
+		before.Same(t, l.Snapshot(t))
+	}
+}
+
 // stage finds a stage of a local run.
 func stage(t *testing.T, id string) *labs.Stage {
 	t.Helper()

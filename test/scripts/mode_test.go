@@ -16,22 +16,17 @@ import (
 var modes = []string{"--explain", "--dry-run", "--step", "--verify", "--force", "--help"}
 
 func TestHelpNamesEveryModeAndChangesNothing(t *testing.T) {
-	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
-		l := good.Clone(t)
-		before := l.Snapshot(t)
+	unchanged(t, func(t *testing.T, l *Lab, s *labs.Stage) {
 		r := l.Must(t, s.ScriptName(), "--help")
 		r.Want(t, 0, append([]string{"Usage: " + s.ScriptName()}, modes...)...)
 		for _, o := range s.Options {
 			r.Want(t, 0, o.Option, o.Why)
 		}
-		before.Same(t, l.Snapshot(t))
 	})
 }
 
 func TestExplainTellsWhatAndWhyAndChangesNothing(t *testing.T) {
-	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
-		l := good.Clone(t)
-		before := l.Snapshot(t)
+	unchanged(t, func(t *testing.T, l *Lab, s *labs.Stage) {
 		r := l.Must(t, s.ScriptName(), "--explain")
 		r.Want(t, 0, s.Title)
 		said := words(r.Out)
@@ -43,7 +38,6 @@ func TestExplainTellsWhatAndWhyAndChangesNothing(t *testing.T) {
 		if strings.Contains(r.Out, "shellcheck") || strings.Contains(r.Out, "#!/") {
 			t.Errorf("said to a reader: %s", r.Out)
 		}
-		before.Same(t, l.Snapshot(t))
 	})
 }
 
@@ -67,11 +61,8 @@ func TestDryRunOnAFreshLabMakesNothing(t *testing.T) {
 }
 
 func TestDryRunOnAFinishedLabChangesNothing(t *testing.T) {
-	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
-		l := good.Clone(t)
-		before := l.Snapshot(t)
+	unchanged(t, func(t *testing.T, l *Lab, s *labs.Stage) {
 		l.Must(t, s.ScriptName(), "--dry-run", "--force")
-		before.Same(t, l.Snapshot(t))
 	})
 }
 
@@ -161,19 +152,13 @@ func TestVerifyOnAFreshLabFailsInOrder(t *testing.T) {
 }
 
 func TestVerifyChangesNothing(t *testing.T) {
-	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
-		l := good.Clone(t)
-		before := l.Snapshot(t)
+	unchanged(t, func(t *testing.T, l *Lab, s *labs.Stage) {
 		allGood(t, l, s)
-		before.Same(t, l.Snapshot(t))
 	})
 }
 
 func TestASecondRunChangesNothing(t *testing.T) {
-	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
-		l := good.Clone(t)
-		before := l.Snapshot(t)
+	unchanged(t, func(t *testing.T, l *Lab, s *labs.Stage) {
 		l.Must(t, s.ScriptName()).Says(t, "done already")
-		before.Same(t, l.Snapshot(t))
 	})
 }

@@ -5,15 +5,37 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"bootlab/test/podman"
 )
 
-// PathWithout gives a PATH with every program of the system but the named.
+// paths are the directories that PathWithout made, by what they lack: each has a
+// link for some two thousand programs.
+var paths = struct {
+	sync.Mutex
+	made map[string]string
+}{made: map[string]string{}}
+
+// PathWithout gives a PATH with every program of the system but the named. Its
+// directory belongs to all tests.
 func (l *Lab) PathWithout(tb testing.TB, missing ...string) string {
 	tb.Helper()
-	dir := podman.TempDir(tb, l.Env.Account)
+	paths.Lock()
+	defer paths.Unlock()
+	key := strings.Join(missing, " ")
+	if paths.made[key] == "" {
+		dir := podman.SharedDir(tb, podman.Account{UID: os.Getuid(), GID: os.Getgid()})
+		linkSystem(tb, dir, missing)
+		paths.made[key] = dir
+	}
+	return "PATH=" + paths.made[key]
+}
+
+// linkSystem puts a link to each program of the system but the missing into dir.
+func linkSystem(tb testing.TB, dir string, missing []string) {
+	tb.Helper()
 	for _, from := range strings.Split(podman.SystemPath, ":") {
 		entries, err := os.ReadDir(from)
 		if err != nil {
@@ -28,7 +50,6 @@ func (l *Lab) PathWithout(tb testing.TB, missing ...string) string {
 			}
 		}
 	}
-	return "PATH=" + dir
 }
 
 // Wrap puts a bash script in front of a program; $REAL leads to the program.
