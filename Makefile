@@ -29,11 +29,13 @@ generate: build ## write scripts and guide of the lab in mylab/, made if it is n
 test: ## test the module bootlab: needs no more than bash
 	go test ./...
 
-# One package of the complete run may take hours.
+# One package of the complete run may take hours. Scripts wait more than they
+# compute: two at once, as Go would run them here, leave both processors idle half
+# of the time.
 LIMIT := $(if $(filter all,$(BOOTLAB_TEST)),6h,85m)
 
 test-podman: ## run the scripts with podman, machines with libvirt, and look at the site with chromium
-	go -C test test -tags=libvirt_dlopen -count=1 -timeout=$(LIMIT) ./...
+	go -C test test -tags=libvirt_dlopen -count=1 -parallel=5 -timeout=$(LIMIT) ./...
 
 test-guests: ## boot machines that read Ignition, end to end
 	go -C test test -tags=libvirt_dlopen,guests -run='^TestGuestsReadIgnition$$' -v -count=1 -timeout=30m ./vms

@@ -75,7 +75,7 @@ func TestEveryCheckHasAFixture(t *testing.T) {
 func TestEveryCheckFailsOnItsFixture(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
 		all := fixtures(t, s.ID)
-		for _, c := range sample.Of(t, 4, s.Checks) {
+		for _, c := range sample.Of(t, 2, s.Checks) {
 			t.Run(c.ID, func(t *testing.T) {
 				t.Parallel()
 				breaks(t, good.Clone(t), s, c.ID, all[c.ID])
@@ -218,7 +218,7 @@ func TestOneBrokenCertificateAccusesNoOther(t *testing.T) {
 // TestAMarkerIsNotTrusted: what --verify finds, the next run puts right,
 // although the stage is marked as done.
 func TestAMarkerIsNotTrusted(t *testing.T) {
-	someScripts(t, 6, func(t *testing.T, good *Lab, s *labs.Stage) {
+	someScripts(t, 4, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		l.unmark(t, s)
 		all := fixtures(t, s.ID)

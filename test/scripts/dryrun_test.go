@@ -34,7 +34,7 @@ func makingFiles(t *testing.T) []*labs.Stage {
 func TestWhatIsShownIsWhatRuns(t *testing.T) {
 	t.Parallel()
 	good := Good(t, podman.Ordinary(t), labs.Local)
-	for _, s := range sample.Of(t, 8, makingFiles(t)) {
+	for _, s := range sample.Of(t, 5, makingFiles(t)) {
 		t.Run(s.ID, func(t *testing.T) {
 			t.Parallel()
 			l := good.Apart(t)

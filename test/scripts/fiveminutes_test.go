@@ -8,6 +8,7 @@ import (
 
 	"bootlab/labs"
 	"bootlab/test/podman"
+	"bootlab/test/sample"
 )
 
 // TestTheFiveMinutePath looks at labs on which every script was run in turn;
@@ -65,7 +66,7 @@ func TestEveryReleaseRendersEtcd(t *testing.T) {
 	t.Parallel()
 	account := podman.Accounts(t)[0]
 	good := Good(t, account, labs.Local)
-	for _, id := range labs.Builtin().ReleaseIDs() {
+	for _, id := range sample.Of(t, 3, labs.Builtin().ReleaseIDs()) {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			l := NewLab(t, podman.New(t, account, Registry(t)), Options{Release: SharedRelease(t, id)})

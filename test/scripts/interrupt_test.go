@@ -90,7 +90,7 @@ func keepsWhatIsThere(s *labs.Stage) bool { return s.Kind == "prepare" && len(s.
 // start over: they are killed before each of their steps, and in the end
 // everything is as an undisturbed run left it.
 func TestAScriptKilledBeforeOneOfItsStepsCompletesLater(t *testing.T) {
-	someScripts(t, 6, func(t *testing.T, good *Lab, s *labs.Stage) {
+	someScripts(t, 4, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		if keepsWhatIsThere(s) {
 			t.Skip("it is killed again and again on one way")
@@ -152,7 +152,7 @@ exec "$REAL" "$@"`, program, file, k))
 // TestAScriptKilledInOneOfItsStepsCompletesLater kills at the copies, renames and
 // records of a script.
 func TestAScriptKilledInOneOfItsStepsCompletesLater(t *testing.T) {
-	someScripts(t, 6, func(t *testing.T, good *Lab, s *labs.Stage) {
+	someScripts(t, 4, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		l.Undo(t, s)
 		script, args := alone(t, s)
@@ -265,7 +265,7 @@ func noHalfFiles(t *testing.T, l *Lab) {
 }
 
 func TestCtrlCBetweenStepsIsRecordedAndFixed(t *testing.T) {
-	someScripts(t, 6, func(t *testing.T, good *Lab, s *labs.Stage) {
+	someScripts(t, 4, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		session := l.Start(t, s.ScriptName(), "--force", "--step")
 		if _, more := session.Step(t); !more {

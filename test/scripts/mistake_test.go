@@ -142,7 +142,7 @@ func TestMistakes(t *testing.T) {
 	t.Parallel()
 	// No other podman: containers of one stage have one name.
 	base := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
-	for _, name := range sample.Of(t, 25, slices.Sorted(maps.Keys(mistakes))) {
+	for _, name := range sample.Of(t, 12, slices.Sorted(maps.Keys(mistakes))) {
 		m := mistakes[name]
 		t.Run(name, func(t *testing.T) {
 			id := release

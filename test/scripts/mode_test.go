@@ -80,7 +80,7 @@ func commands(text string) []string {
 }
 
 func TestForceDoesAgainWhatDryRunShows(t *testing.T) {
-	someScripts(t, 6, func(t *testing.T, good *Lab, s *labs.Stage) {
+	someScripts(t, 4, func(t *testing.T, good *Lab, s *labs.Stage) {
 		l := good.Apart(t)
 		marker := l.markers(s)[0]
 		before, err := os.Stat(marker)

@@ -133,7 +133,7 @@ func TestAfterAForcedRepetitionTheChainFixesTheRest(t *testing.T) {
 	slices.Reverse(stages)
 	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	kinds := l.Kinds(t)
-	for _, s := range sample.Of(t, 2, stages) {
+	for _, s := range sample.Of(t, 1, stages) {
 		l.Must(t, s.ScriptName(), "--force")
 		for _, other := range invalidated(t, l, s) {
 			for _, marker := range l.markers(other) {
@@ -158,7 +158,7 @@ func TestAHarmlessStageCanBeRepeatedAtAnyTime(t *testing.T) {
 	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	bytes := func() Tree { return l.Snapshot(t).withoutTimes().Without(append(aboutOthers, "/var/log/")...) }
 	before, kinds := bytes(), l.Kinds(t)
-	for _, s := range sample.Of(t, 8, stages) {
+	for _, s := range sample.Of(t, 4, stages) {
 		if r := l.Must(t, s.ScriptName(), "--force"); len(saidInvalidated(r)) > 0 {
 			t.Errorf("%s says that it invalidates something:\n%s", s.ID, r.All)
 		}

@@ -15,6 +15,7 @@ import (
 	"bootlab/labs"
 	"bootlab/templates"
 	"bootlab/test/registry"
+	"bootlab/test/sample"
 )
 
 // canary is the file that a value makes if it is run; it lies in the directory
@@ -138,10 +139,18 @@ var files = map[string]func() ([]byte, error){
 const publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKOlSexVC4ijUvlsNru5YWRqCglP1fy0rVv4/anxWA60"
 
 func FuzzLabValuesAreRefusedOrArriveByteForByte(f *testing.F) {
+	type seed struct {
+		field uint
+		value string
+	}
+	var seeds []seed
 	for i := range fields {
 		for _, value := range hostile {
-			f.Add(uint(i), value)
+			seeds = append(seeds, seed{uint(i), value})
 		}
+	}
+	for _, s := range sample.Of(f, 300, seeds) {
+		f.Add(s.field, s.value)
 	}
 	f.Fuzz(func(t *testing.T, i uint, value string) {
 		tryValue(t, fields[i%uint(len(fields))], value)

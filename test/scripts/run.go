@@ -16,7 +16,7 @@ import (
 )
 
 // limit is how long a script may take; the slowest makes some thirty keys.
-const limit = 3 * time.Minute
+const limit = 5 * time.Minute
 
 // Result is how a script ended.
 type Result struct {

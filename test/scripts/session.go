@@ -178,14 +178,20 @@ func (s *Session) podmanClients() []int {
 	return clients
 }
 
-// until waits for something to become true.
+// patience is how long a test waits for what has to come, on a machine that has
+// other things to do as well.
+const patience = 3 * time.Minute
+
+// until waits for something to become true. Asking may start a program, so it
+// asks less and less often.
 func until(tb testing.TB, what string, true func() bool) {
 	tb.Helper()
-	for range 1200 {
+	pause := 50 * time.Millisecond
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
 		if true() {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
+		pause = min(pause*5/4, 500*time.Millisecond)
 	}
-	tb.Fatalf("%s did not happen within a minute", what)
+	tb.Fatalf("%s did not happen within %s", what, patience)
 }

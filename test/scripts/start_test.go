@@ -128,7 +128,7 @@ func (s *starting) up(t *testing.T, args ...string) *Session {
 // saysOnce waits until the script has said a text.
 func (s *Session) saysOnce(t *testing.T, text string) {
 	t.Helper()
-	for range 1200 {
+	for range 1800 {
 		if strings.Contains(s.said.String(), text) {
 			return
 		}
@@ -141,7 +141,7 @@ func (s *Session) saysOnce(t *testing.T, text string) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	t.Fatalf("nothing of %q within two minutes:\n%s", text, s.said.String())
+	t.Fatalf("nothing of %q within three minutes:\n%s", text, s.said.String())
 }
 
 // gone: nothing of cluster-bootstrap is left, and what is not its own is.
@@ -313,7 +313,7 @@ var startFailures = []struct {
 		says:   []string{"time out waiting for condition: \"API should be available on at least two master nodes\", err: timed out", "cause: After thirty minutes no two masters"},
 	},
 	{
-		name: "a manifest is refused to the end", limits: map[string]string{"assets": "3s"},
+		name: "a manifest is refused to the end", limits: map[string]string{"assets": "20s"},
 		damage: func(t *testing.T, s *starting) func() {
 			file := s.Asset("manifests/zz.yaml")
 			if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not_A_Name, namespace: default}\n"), 0o644); err != nil {
@@ -329,7 +329,7 @@ var startFailures = []struct {
 func TestAStartThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStart(t)
-	for _, f := range sample.Of(t, 4, startFailures) {
+	for _, f := range sample.Of(t, 2, startFailures) {
 		t.Run(f.name, func(t *testing.T) {
 			s.limit(t, f.limits)
 			restore := func() {}
@@ -486,10 +486,26 @@ func (s *starting) running(t *testing.T) []string {
 	return strings.Fields(out)
 }
 
-// ended waits until cluster-bootstrap has ended. Its container stays.
+// ended waits until cluster-bootstrap has ended, and podman knows its status. Its
+// container stays.
 func (s *starting) ended(t *testing.T) {
 	t.Helper()
-	until(t, "the end of the container", func() bool { return len(s.running(t)) == 0 })
+	until(t, "the end of the container", func() bool {
+		status, err := s.Env.Podman("container", "inspect", "--format", "{{.State.Status}}", startContainer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(status) == "exited"
+	})
+}
+
+// manifestsCreated waits until the API server took all that it can take yet.
+func (s *starting) manifestsCreated(t *testing.T) {
+	t.Helper()
+	until(t, "the manifests in the API server", func() bool {
+		points, _ := verified(t, s.Lab, s.stage)
+		return slices.ContainsFunc(points, func(p Point) bool { return p.ID == "manifests-created" && p.OK })
+	})
 }
 
 // clients are the processes of podman with these words in their command line.
@@ -650,7 +666,7 @@ func TestWithoutMastersTheStartEndsByDesign(t *testing.T) {
 		allGood(t, s.Lab, s.stage)
 	}
 	t.Run("its time is over", func(t *testing.T) {
-		s.limit(t, map[string]string{"pods": "15s"})
+		s.limit(t, map[string]string{"pods": "40s"}) // in which all manifests are created
 		session := s.begin(t, "This lab has no masters")
 		check(t, session.Wait(t))
 	})
@@ -664,12 +680,12 @@ func TestWithoutMastersTheStartEndsByDesign(t *testing.T) {
 	s.limit(t, nil)
 	t.Run("Ctrl-C behind the API", func(t *testing.T) {
 		session := s.begin(t, "min left; not ready")
-		time.Sleep(3 * time.Second) // for the rest of the manifests
+		s.manifestsCreated(t)
 		session.Interrupt()
 		check(t, session.Wait(t))
 	})
 	t.Run("--timeout", func(t *testing.T) {
-		check(t, s.Run(t, startScript, "--timeout=20"))
+		check(t, s.Run(t, startScript, "--timeout=45"))
 	})
 	t.Run("Ctrl-C before the API", func(t *testing.T) {
 		s.stopped(t)

@@ -242,7 +242,7 @@ func TestWhatIsHostileIsRefusedAndInvalidatesNothing(t *testing.T) {
 	t.Parallel()
 	l, _ := handMade(t)
 	before := l.assetsNow(t)
-	for _, h := range sample.Of(t, 20, hostileConfigs) {
+	for _, h := range sample.Of(t, 8, hostileConfigs) {
 		t.Run(h.name, func(t *testing.T) {
 			config := l.ignition(t)
 			files := config["storage"].(object)["files"].([]any)
