@@ -203,6 +203,7 @@ func TestAScriptKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
 // TestTheChainKilledAgainAndAgainCompletesInTheEnd: every run gets a few
 // steps further, through all renders.
 func TestTheChainKilledAgainAndAgainCompletesInTheEnd(t *testing.T) {
+	sample.OnlyInAll(t, "TestTheChainKilledWithAContainerAtWorkCompletesLater and the two tests before it kill stages of the chain")
 	t.Parallel()
 	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	undisturbed := l.Kinds(t)

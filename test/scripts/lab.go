@@ -188,8 +188,11 @@ func (l *Lab) generate(options Options) error {
 			return err
 		}
 	}
-	_, err = Bootlab("generate", l.Dir)
-	return err
+	if _, err = Bootlab("generate", l.Dir); err != nil {
+		return err
+	}
+	// Scripts read none of the guide's hundred pages, and labs are copied often.
+	return os.RemoveAll(filepath.Join(l.Dir, "out", "guide"))
 }
 
 // withRelease names a release in the commented lab.yaml, as a person would.

@@ -13,6 +13,7 @@ import (
 
 	"bootlab/labs"
 	"bootlab/test/podman"
+	"bootlab/test/sample"
 )
 
 const chain = "render-all.sh"
@@ -331,6 +332,7 @@ func tellsProgress(t *testing.T, r Result, stages []*labs.Stage, seconds, counte
 }
 
 func TestForceRepeatsTheWholeChain(t *testing.T) {
+	sample.OnlyInAll(t, "TestForceDoesAgainWhatDryRunShows repeats single stages, and TestAfterAForcedRepetitionTheChainFixesTheRest runs the chain behind one")
 	t.Parallel()
 	l := Good(t, podman.Ordinary(t), labs.Local).Apart(t)
 	began := map[string]time.Time{}

@@ -32,15 +32,19 @@ func TestAMissingCommandIsNamedWithItsPackage(t *testing.T) {
 
 func TestAMissingInputIsNamedWithTheScriptThatMakesIt(t *testing.T) {
 	eachScript(t, func(t *testing.T, good *Lab, s *labs.Stage) {
+		l := good.Clone(t)
 		for _, in := range s.Reads {
 			if in.Optional || strings.ContainsAny(in.Path, "*$") {
 				continue
 			}
-			l := good.Clone(t)
-			if err := os.RemoveAll(l.Asset(strings.TrimSuffix(in.Path, "/"))); err != nil {
+			file, away := l.Asset(strings.TrimSuffix(in.Path, "/")), filepath.Join(l.Dir, "away")
+			if err := os.Rename(file, away); err != nil {
 				t.Fatal(err)
 			}
 			r := l.Run(t, s.ScriptName())
+			if err := os.Rename(away, file); err != nil {
+				t.Fatal(err)
+			}
 			r.Want(t, 4, in.Path)
 			if in.From == "" && !strings.Contains(r.All, ".sh") {
 				t.Errorf("no script is named for %s:\n%s", in.Path, r.All)
