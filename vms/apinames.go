@@ -2,7 +2,6 @@ package vms
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -212,16 +211,4 @@ func (p *Provisioner) leadsWrong(api []Lead) (bool, error) {
 		return false, nil
 	}
 	return masters < len(p.Lab.Machines.Masters) || masters == 0, nil
-}
-
-// wantedAPI says whether an address is one that api may lead to: that of the
-// gateway, or of a machine where there is no load balancer.
-func wantedAPI(lab *labs.Lab, without bool, address string) bool {
-	if !without {
-		return address == lab.Machines.Gateway
-	}
-	found, err := netip.ParseAddr(address)
-	return err == nil && slices.ContainsFunc(Machines(lab), func(m Machine) bool {
-		return m.Role != Worker && m.Address == found.String()
-	})
 }

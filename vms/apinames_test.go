@@ -205,7 +205,7 @@ func TestALabWithoutBalancerHasNoSuchThing(t *testing.T) {
 // What was remembered may be lost while HAProxy runs.
 func TestDownTakesABalancerAwayThatNobodyRemembers(t *testing.T) {
 	p := unbalanced(t, "compact", newNameServer())
-	if err := p.State.write(balancerConfig, []byte("global\n")); err != nil {
+	if err := p.State.write("haproxy.cfg", []byte("global\n")); err != nil {
 		t.Fatal(err)
 	}
 	receipts, err := p.Down(context.Background(), untold)

@@ -10,7 +10,7 @@ import (
 
 // HAProxy itself reads what every shipped lab gets.
 func TestTheBalancerOfEveryShippedLab(t *testing.T) {
-	program, err := findHAProxy()
+	program, err := Program()
 	if err != nil {
 		t.Skip(err)
 	}

@@ -86,3 +86,29 @@ func leadsPast(text string) (bool, error) {
 		return slices.ContainsFunc(n.IPs, func(ip libvirtxml.NetworkIP) bool { return ip.Address == h.IP })
 	}), nil
 }
+
+// Balancer is the lab's load balancer on this host.
+func (p *Provisioner) Balancer() *Process {
+	return &Process{Lab: p.Lab, State: p.State, Directory: p.owner.Directory}
+}
+
+func (p *Provisioner) balancer() Thing {
+	b := p.Balancer()
+	return Thing{Kind: "load balancer", Name: "haproxy",
+		look: func() (condition, error) {
+			there, current, err := b.Made()
+			switch {
+			case err != nil:
+				return "", err
+			case !there:
+				return missing, nil
+			case !current:
+				return halfMade, nil
+			case !b.Runs():
+				return inactive, nil
+			}
+			return ready, nil
+		},
+		make: b.Make, start: b.Start, remove: b.Remove,
+	}
+}

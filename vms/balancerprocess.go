@@ -1,6 +1,7 @@
 package vms
 
 import (
+	"bootlab/labs"
 	"bytes"
 	"context"
 	"errors"
@@ -15,47 +16,42 @@ import (
 )
 
 const (
-	balancerConfig = "haproxy.cfg"
-	balancerPID    = "haproxy.pid"
-	balancerSocket = "haproxy.sock"
-	balancerLog    = "haproxy.log"
+	configFile = "haproxy.cfg"
+	pidFile    = "haproxy.pid"
+	socketFile = "haproxy.sock"
+	logFile    = "haproxy.log"
 )
 
-// balancer is the lab's HAProxy, a process of whoever runs bootlab. It listens on
-// the gateway, so the network comes first.
-func (p *Provisioner) balancer() Thing {
-	return Thing{Kind: "load balancer", Name: "haproxy",
-		look: func() (condition, error) {
-			config, err := os.ReadFile(p.State.Path(balancerConfig))
-			if errors.Is(err, os.ErrNotExist) {
-				return missing, nil
-			}
-			if err != nil {
-				return "", err
-			}
-			running := p.balancerPID() != 0
-			switch {
-			case !bytes.Equal(config, []byte(p.balancerConfig())):
-				return halfMade, nil
-			case !running:
-				return inactive, nil
-			}
-			return ready, nil
-		},
-		make:   func() error { return p.State.write(balancerConfig, []byte(p.balancerConfig())) },
-		start:  p.startBalancer,
-		remove: p.removeBalancer,
+// Process is the HAProxy of a lab, a process of whoever runs bootlab. It listens
+// on the gateway, so the network comes first.
+type Process struct {
+	Lab   *labs.Lab
+	State *State
+	// Directory is that of lab.yaml, for hints.
+	Directory string
+}
+
+// Made says whether its configuration is written, and whether that is the one
+// that the lab wants now.
+func (p *Process) Made() (there, current bool, err error) {
+	config, err := os.ReadFile(p.State.Path(configFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, false, nil
 	}
+	return err == nil, bytes.Equal(config, []byte(p.config())), err
 }
 
-func (p *Provisioner) balancerConfig() string {
-	return Balancer(p.Lab, p.State.Path(balancerSocket))
-}
+// Make writes its configuration.
+func (p *Process) Make() error { return p.State.write(configFile, []byte(p.config())) }
 
-// balancerPID is the process of the lab's balancer; 0 if it does not run. Another
-// process may have got its number since.
-func (p *Provisioner) balancerPID() int {
-	text, err := os.ReadFile(p.State.Path(balancerPID))
+func (p *Process) config() string { return Balancer(p.Lab, p.Socket()) }
+
+// Socket is where it takes orders.
+func (p *Process) Socket() string { return p.State.Path(socketFile) }
+
+// pid is 0 if it does not run. Another process may have got its number since.
+func (p *Process) pid() int {
+	text, err := os.ReadFile(p.State.Path(pidFile))
 	if err != nil {
 		return 0
 	}
@@ -64,20 +60,21 @@ func (p *Provisioner) balancerPID() int {
 		return 0
 	}
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil || !bytes.Contains(line, []byte(p.State.Path(balancerConfig))) {
+	if err != nil || !bytes.Contains(line, []byte(p.State.Path(configFile))) {
 		return 0
 	}
 	return pid
 }
 
-func (p *Provisioner) startBalancer() error {
-	program, err := findHAProxy()
+// Start runs it; what is wrong with its configuration or its ports is the error.
+func (p *Process) Start() error {
+	program, err := Program()
 	if err != nil {
 		return err
 	}
 	// What it says goes to a file: the process in the background keeps its output
 	// open, and whoever reads from a pipe would wait for its end.
-	said, err := os.Create(p.State.Path(balancerLog))
+	said, err := os.Create(p.State.Path(logFile))
 	if err != nil {
 		return err
 	}
@@ -86,17 +83,17 @@ func (p *Provisioner) startBalancer() error {
 	defer cancel()
 	// It checks the file, binds every port, and only then goes to the background:
 	// what is wrong is known by the time this returns.
-	cmd := exec.CommandContext(ctx, program, "-D", "-f", p.State.Path(balancerConfig), "-p", p.State.Path(balancerPID))
+	cmd := exec.CommandContext(ctx, program, "-D", "-f", p.State.Path(configFile), "-p", p.State.Path(pidFile))
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Run(); err != nil {
 		out, _ := os.ReadFile(said.Name())
-		return balancerProblem(string(out), err)
+		return problem(string(out), err)
 	}
 	return nil
 }
 
-// findHAProxy looks beside PATH too: an ordinary user has no sbin there.
-func findHAProxy() (string, error) {
+// Program finds haproxy. It looks beside PATH too: an ordinary user has no sbin there.
+func Program() (string, error) {
 	for _, name := range []string{"haproxy", "/usr/sbin/haproxy", "/usr/local/sbin/haproxy"} {
 		if program, err := exec.LookPath(name); err == nil {
 			return filepath.Abs(program)
@@ -105,8 +102,8 @@ func findHAProxy() (string, error) {
 	return "", &Problem{Message: "haproxy is not installed", Hint: "apt-get install haproxy, or dnf install haproxy"}
 }
 
-func balancerProblem(out string, err error) error {
-	p := &Problem{Message: "haproxy does not start", Err: errors.New(strings.TrimSpace(out)), Hint: "the file is " + balancerConfig + " in the lab's work/vms"}
+func problem(out string, err error) error {
+	p := &Problem{Message: "haproxy does not start", Err: errors.New(strings.TrimSpace(out)), Hint: "the file is " + configFile + " in the lab's work/vms"}
 	switch {
 	case strings.Contains(out, "Permission denied"):
 		p.Hint = "ports 80 and 443 are for root, or for everybody from a lower bound on: sudo sysctl net.ipv4.ip_unprivileged_port_start=80"
@@ -120,24 +117,24 @@ func balancerProblem(out string, err error) error {
 	return p
 }
 
-// removeBalancer stops it; connections that are open end.
-func (p *Provisioner) removeBalancer() error {
-	if pid := p.balancerPID(); pid != 0 {
+// Remove stops it; connections that are open end.
+func (p *Process) Remove() error {
+	if pid := p.pid(); pid != 0 {
 		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
 		}
 		for range 100 {
-			if p.balancerPID() == 0 {
+			if p.pid() == 0 {
 				break
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		if pid := p.balancerPID(); pid != 0 {
+		if pid := p.pid(); pid != 0 {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
 	var errs []error
-	for _, name := range []string{balancerConfig, balancerPID, balancerSocket, balancerLog} {
+	for _, name := range []string{configFile, pidFile, socketFile, logFile} {
 		if err := os.Remove(p.State.Path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -22,8 +22,8 @@ type Server struct {
 }
 
 // Servers asks the load balancer for all it sends to.
-func (p *Provisioner) Servers() ([]Server, error) {
-	answer, err := p.askBalancer("show stat")
+func (p *Process) Servers() ([]Server, error) {
+	answer, err := p.ask("show stat")
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func parseServers(table string) ([]Server, error) {
 // ServeBootstrap puts the bootstrap into the load balancer or takes it out, as
 // remove-bootstrap.sh does: open connections may end by themselves. HAProxy
 // forgets it when it is restarted.
-func (p *Provisioner) ServeBootstrap(serve bool) error {
+func (p *Process) ServeBootstrap(serve bool) error {
 	state := "maint"
 	if serve {
 		state = "ready"
 	}
 	for _, service := range labs.BootstrapServices() {
 		order := fmt.Sprintf("set server %s/%s state %s", service.Name, p.Lab.Machines.Bootstrap.Name, state)
-		answer, err := p.askBalancer(order)
+		answer, err := p.ask(order)
 		if err != nil {
 			return err
 		}
@@ -82,15 +82,15 @@ func (p *Provisioner) ServeBootstrap(serve bool) error {
 	return nil
 }
 
-// BalancerRuns says whether the lab's load balancer is there. It is a process of
-// the host, so nothing starts it again when the host has booted.
-func (p *Provisioner) BalancerRuns() bool { return p.balancerPID() != 0 }
+// Runs says whether it is there. It is a process of the host, so nothing starts
+// it again when the host has booted.
+func (p *Process) Runs() bool { return p.pid() != 0 }
 
-func (p *Provisioner) askBalancer(order string) (string, error) {
-	if !p.BalancerRuns() {
-		return "", &Problem{Message: "the load balancer does not run", Hint: "start it, and what else is missing: bootlab vms up " + p.owner.Directory}
+func (p *Process) ask(order string) (string, error) {
+	if !p.Runs() {
+		return "", &Problem{Message: "the load balancer does not run", Hint: "start it, and what else is missing: bootlab vms up " + p.Directory}
 	}
-	conn, err := net.DialTimeout("unix", p.State.Path(balancerSocket), probeTime)
+	conn, err := net.DialTimeout("unix", p.Socket(), 2*time.Second)
 	if err != nil {
 		return "", &Problem{Message: "the load balancer does not answer", Err: err, Hint: "its socket is for whoever ran up: be that user"}
 	}

@@ -8,7 +8,7 @@ import (
 
 // The path of a lab may hold anything that HAProxy would take for its own.
 func TestTheBalancersSocketMayHaveAnyPath(t *testing.T) {
-	program, err := findHAProxy()
+	program, err := Program()
 	if err != nil {
 		t.Skip(err)
 	}

@@ -7,9 +7,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path"
 	"strings"
 	"time"
@@ -42,6 +44,13 @@ const tlsDir = "/opt/openshift/tls"
 // deepest is how often a config may name another inside itself.
 const deepest = 4
 
+// Bounds for certificates: those of openshift-install last a day, and a
+// bootstrap takes its time.
+const (
+	certificateDay  = 24 * time.Hour
+	certificateSoon = 4 * time.Hour
+)
+
 // FirstToEnd finds the certificate in an Ignition file that ends first. Configs
 // that are merged into it count where they are in the file itself.
 func FirstToEnd(config []byte) (name string, end time.Time, err error) {
@@ -55,6 +64,8 @@ func FirstToEnd(config []byte) (name string, end time.Time, err error) {
 	}
 	return name, end, err
 }
+
+var errNoCertificate = errors.New("no certificate was found")
 
 func eachCertificate(config []byte, depth int, visit func(string, *x509.Certificate)) error {
 	if depth == deepest {
@@ -116,4 +127,21 @@ func (r resource) data() ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(z, largestConfig))
+}
+
+// CertificatesOver says of an Ignition file on this host that its first
+// certificates have ended, by what stands in it, else by its age.
+func CertificatesOver(file string, now time.Time) (bool, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return false, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return false, err
+	}
+	if _, end, err := FirstToEnd(text); err == nil {
+		return now.After(end), nil
+	}
+	return now.Sub(info.ModTime()) > certificateDay, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -82,7 +81,7 @@ type IgnitionFact struct {
 
 // Look gathers the facts. p has no Host where connect says why.
 func Look(ctx context.Context, p *Provisioner, connect error, ignition func(Role) string) (*Facts, error) {
-	f := &Facts{Lab: p.Lab, Now: time.Now(), Connect: connect, Run: p.Run, Image: p.Base, CPUs: runtime.NumCPU(), Socket: p.State.Path(balancerSocket), NoBalancer: p.NoBalancer}
+	f := &Facts{Lab: p.Lab, Now: time.Now(), Connect: connect, Run: p.Run, Image: p.Base, CPUs: runtime.NumCPU(), Socket: p.Balancer().Socket(), NoBalancer: p.NoBalancer}
 	f.Flags = processorFlags()
 	f.Memory = availableMemory()
 	f.PoolFree, _ = freeBytes(PoolDir)
@@ -94,8 +93,8 @@ func Look(ctx context.Context, p *Provisioner, connect error, ignition func(Role
 	}
 	f.Forwards = firstWord("/proc/sys/net/ipv4/ip_forward") != "0"
 	f.Listeners = append(listeners("/proc/net/tcp"), listeners("/proc/net/tcp6")...)
-	f.HAProxy, _ = findHAProxy()
-	f.BalancerRuns = p.balancerPID() != 0
+	f.HAProxy, _ = Program()
+	f.BalancerRuns = p.Balancer().Runs()
 	f.MayBindLow = mayBindLow(f.HAProxy)
 	f.Firewall, f.FirewallCloses = firewall(ctx)
 	f.APIAddress = resolve(ctx, "api."+p.Lab.Domain())
@@ -138,42 +137,13 @@ func (f *Facts) askLibvirt(p *Provisioner) error {
 		f.Made, f.Active = append(f.Made, boot), append(f.Active, boot)
 	}
 	if p.Base.SHA256 != "" {
-		if at, err := p.baseImage(context.Background()).look(); err == nil {
-			f.BaseHere = at == ready
-		}
+		f.BaseHere = p.HasBase()
 	}
 	if pool, there, err := p.Host.Pool(Pool); err == nil && there && pool.Active {
 		f.PoolFree = pool.Available
 	}
-	f.Conflict = p.conflicts()
+	f.Conflict = p.Conflicts()
 	return nil
-}
-
-// conflicts are things of the lab's names that up would stumble over.
-func (p *Provisioner) conflicts() []error {
-	look := func(things ...Thing) error {
-		for _, t := range things {
-			if _, err := t.look(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	// A pool of somebody else's says nothing about disks of ours.
-	out := []error{look(p.sharedPool()), look(p.network())}
-	at, own := p.ownPool().look()
-	out = append(out, own)
-	for _, m := range Machines(p.Lab) {
-		switch {
-		case p.Base.SHA256 == "": // the definition is not known without it
-			out = append(out, look(p.domainNamed(p.Lab.DomainName(m.Name))))
-		case at != ready: // its disks are not seen before up has started it
-			out = append(out, look(p.domain(m)))
-		default:
-			out = append(out, look(p.disk(m), p.domain(m)))
-		}
-	}
-	return slices.DeleteFunc(out, func(err error) bool { return err == nil })
 }
 
 func (f *Facts) lookAtIgnition(file func(Role) string) {
@@ -341,5 +311,3 @@ func resolve(ctx context.Context, name string) string {
 	}
 	return all[0]
 }
-
-var errNoCertificate = errors.New("no certificate was found")

@@ -38,7 +38,7 @@ func TestIgnitionIsReadFromTheSerialLog(t *testing.T) {
 		"something else failed":  {"ordinary text\r\n", "-", ""},
 		"after a reboot as well": {firstBootLine + filesLine + "[    0.000000] Command line: root=LABEL=root\r\n", "done", ""},
 	} {
-		state, why := readIgnition([]byte(c.log))
+		state, why := Ignition([]byte(c.log))
 		if state != c.state || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: %q, %q; wanted %q, %q", name, state, why, c.state, c.why)
 		}

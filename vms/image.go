@@ -11,19 +11,6 @@ import (
 	"os"
 )
 
-// Image is a base image on this host: a file that QEMU can read.
-type Image struct {
-	File   string `json:"file"`
-	Size   int64  `json:"size"`   // bytes of the file
-	SHA256 string `json:"sha256"` // of the file, in hexadecimal
-	Format string `json:"format"` // qcow2 or raw
-	// Disk is the size of the disk that the image holds, in bytes.
-	Disk int64 `json:"disk"`
-	// Stream and Release are CoreOS's own words for it, where they are known.
-	Stream  string `json:"stream,omitempty"`
-	Release string `json:"release,omitempty"`
-}
-
 // OpenImage looks at a local image and takes its hash.
 func OpenImage(ctx context.Context, file string) (Image, error) {
 	f, err := os.Open(file)
@@ -61,6 +48,9 @@ func hashOf(ctx context.Context, f io.ReadSeeker) (string, error) {
 	_, err := io.Copy(hash, &interruptible{ctx, f})
 	return hex.EncodeToString(hash.Sum(nil)), err
 }
+
+// Interruptible is a reader that ends when the context does.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader { return &interruptible{ctx, r} }
 
 // interruptible ends a long reading when its context does.
 type interruptible struct {

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"libvirt.org/go/libvirtxml"
 
@@ -328,13 +327,6 @@ func judgeNaming(f *Facts) []verdict {
 	return []verdict{{"dns", says, with}, {"ssh", ssh, nil}}
 }
 
-// Bounds for certificates: those of openshift-install last a day, and a
-// bootstrap takes its time.
-const (
-	certificateDay  = 24 * time.Hour
-	certificateSoon = 4 * time.Hour
-)
-
 func judgeIgnition(f *Facts) []verdict {
 	var out []verdict
 	for _, i := range f.Ignition {
@@ -387,4 +379,16 @@ func judgeImage(f *Facts) []verdict {
 		}
 	}
 	return []verdict{{"image", "ok", values{"File": f.Image.File, "Format": f.Image.Format, "Size": f.Image.Size >> 20}}}
+}
+
+// wantedAPI says whether an address is one that api may lead to: that of the
+// gateway, or of a machine where there is no load balancer.
+func wantedAPI(lab *labs.Lab, without bool, address string) bool {
+	if !without {
+		return address == lab.Machines.Gateway
+	}
+	found, err := netip.ParseAddr(address)
+	return err == nil && slices.ContainsFunc(Machines(lab), func(m Machine) bool {
+		return m.Role != Worker && m.Address == found.String()
+	})
 }

@@ -48,7 +48,7 @@ func (p *Provisioner) ProveKVM(ctx context.Context) (KVMProof, error) {
 	if proof.Works, proof.Why, err = p.tryKVM(ctx); err != nil {
 		return proof, err
 	}
-	if p.State.lock == nil { // somebody only looks
+	if p.State.ReadOnly() { // somebody only looks
 		return proof, nil
 	}
 	return proof, p.State.remember(kvmFile, proof)
@@ -166,7 +166,7 @@ func probeDomain(volume string, run Accelerator) *libvirtxml.Domain {
 		Memory: &libvirtxml.DomainMemory{Value: 64, Unit: "MiB"},
 		VCPU:   &libvirtxml.DomainVCPU{Value: 1},
 		OS: &libvirtxml.DomainOS{
-			Type:        &libvirtxml.DomainOSType{Arch: machineArchitecture, Machine: "q35", Type: "hvm"},
+			Type:        &libvirtxml.DomainOSType{Arch: Architecture, Machine: "q35", Type: "hvm"},
 			BootDevices: []libvirtxml.DomainBootDevice{{Dev: "hd"}},
 		},
 		Features:   &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{}, APIC: &libvirtxml.DomainFeatureAPIC{}},

@@ -38,3 +38,6 @@ func Machines(lab *labs.Lab) []Machine {
 	}
 	return out
 }
+
+// Architecture is that of all machines, and of the images they start from.
+const Architecture = "x86_64"

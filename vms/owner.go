@@ -63,14 +63,3 @@ func ownerIn(text string) (Owner, bool) {
 		return o, true
 	}
 }
-
-// foreign is the error about something under a name of ours that is not ours.
-func foreign(what, name, text string) error {
-	p := &Problem{Message: what + " " + name + " is there already, and this lab did not make it",
-		Hint: "rename the lab in lab.yaml, or remove it yourself if it is not needed"}
-	if o, ok := ownerIn(text); ok && o.Directory != "" {
-		p.Message = what + " " + name + " belongs to the lab in " + o.Directory
-		p.Hint = "rename one of the labs, or take the other away: bootlab vms down " + o.Directory
-	}
-	return p
-}

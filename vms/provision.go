@@ -244,7 +244,7 @@ func (p *Provisioner) baseImage(ctx context.Context) Thing {
 			return err
 		}
 		defer file.Close()
-		return p.makeVolume(Pool, BaseImage(p.Base), &interruptible{ctx, file}, p.Base.Size, func(sent int64) {
+		return p.makeVolume(Pool, BaseImage(p.Base), Interruptible(ctx, file), p.Base.Size, func(sent int64) {
 			if p.Uploaded != nil {
 				p.Uploaded(sent, p.Base.Size)
 			}
@@ -288,7 +288,7 @@ func (p *Provisioner) ownPool() Thing {
 			if err := p.definePool(OwnPool(p.Lab)); err != nil {
 				return err
 			}
-			return p.makeVolume(name, privateFile(ownerVolume), bytes.NewReader(mark), int64(len(mark)), nil)
+			return p.makeVolume(name, OwnerFile(), bytes.NewReader(mark), int64(len(mark)), nil)
 		},
 		start: func() error { return p.Host.StartPool(name) },
 		remove: func() error {
@@ -522,4 +522,48 @@ func (p *Provisioner) domainNamed(name string) Thing {
 		},
 		remove: func() error { return p.Host.RemoveDomain(name) },
 	}
+}
+
+// foreign is the error about something under a name of ours that is not ours.
+func foreign(what, name, text string) error {
+	p := &Problem{Message: what + " " + name + " is there already, and this lab did not make it",
+		Hint: "rename the lab in lab.yaml, or remove it yourself if it is not needed"}
+	if o, ok := ownerIn(text); ok && o.Directory != "" {
+		p.Message = what + " " + name + " belongs to the lab in " + o.Directory
+		p.Hint = "rename one of the labs, or take the other away: bootlab vms down " + o.Directory
+	}
+	return p
+}
+
+// Conflicts are things of the lab's names that up would stumble over.
+func (p *Provisioner) Conflicts() []error {
+	look := func(things ...Thing) error {
+		for _, t := range things {
+			if _, err := t.look(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// A pool of somebody else's says nothing about disks of ours.
+	out := []error{look(p.sharedPool()), look(p.network())}
+	at, own := p.ownPool().look()
+	out = append(out, own)
+	for _, m := range Machines(p.Lab) {
+		switch {
+		case p.Base.SHA256 == "": // the definition is not known without it
+			out = append(out, look(p.domainNamed(p.Lab.DomainName(m.Name))))
+		case at != ready: // its disks are not seen before up has started it
+			out = append(out, look(p.domain(m)))
+		default:
+			out = append(out, look(p.disk(m), p.domain(m)))
+		}
+	}
+	return slices.DeleteFunc(out, func(err error) bool { return err == nil })
+}
+
+// HasBase says whether the base image is in the shared pool, whole.
+func (p *Provisioner) HasBase() bool {
+	at, err := p.baseImage(context.Background()).look()
+	return err == nil && at == ready
 }

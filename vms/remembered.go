@@ -2,10 +2,6 @@ package vms
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
 )
 
 // imageFile in the lab's state names the image that its machines start from.
@@ -19,28 +15,6 @@ func RememberImage(s *State, image Image) error { return s.remember(imageFile, i
 func RememberedImage(s *State) (image Image, there bool, err error) {
 	there, err = s.recall(imageFile, &image)
 	return image, there, err
-}
-
-func (s *State) remember(name string, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	return s.write(name, append(text, '\n'))
-}
-
-func (s *State) recall(name string, value any) (there bool, err error) {
-	text, err := os.ReadFile(s.Path(name))
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, value)
-	}
-	if err != nil {
-		return false, &Problem{Message: s.Path(name) + " cannot be read", Err: err, Hint: fmt.Sprintf("remove it: rm %s", s.Path(name))}
-	}
-	return true, nil
 }
 
 // SameImage looks at a remembered image again: its machines' disks stand on that

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"strings"
 	"time"
 )
 
@@ -18,21 +16,17 @@ import (
 // src/util/virrotatingfile.c.
 const logBackups = 3
 
-// logTail is how much of a serial log is read to judge it, in bytes: all that is
+// Kept is how much of a serial log is read to judge it, in bytes: all that is
 // kept, as a piece is put away at 2 MiB.
 // Source: libvirt src/logging/virtlogd.conf, max_size.
-const logTail = (logBackups + 1) * 2 << 20
+const Kept = (logBackups + 1) * 2 << 20
 
 // logPoll is how often a log that is followed is looked at.
 const logPoll = 300 * time.Millisecond
 
-// WriteLog writes what the machine's serial port printed, without what would
-// steer a terminal. With follow it goes on until ctx ends.
-func (p *Provisioner) WriteLog(ctx context.Context, m Machine, w io.Writer, follow bool) error {
-	if _, err := p.mine(m); err != nil {
-		return err
-	}
-	current := SerialLog(p.Lab, m.Name)
+// Write writes a machine's log, without what would steer a terminal. With follow
+// it goes on until ctx ends.
+func Write(ctx context.Context, current string, w io.Writer, follow bool) error {
 	for i := logBackups - 1; i >= 0; i-- {
 		if err := writeOld(w, fmt.Sprintf("%s.%d", current, i)); err != nil {
 			return err
@@ -60,15 +54,10 @@ func (p *Provisioner) WriteLog(ctx context.Context, m Machine, w io.Writer, foll
 	}
 }
 
-// ReadLog gives the end of what the machine's serial port printed, at most limit
-// bytes, also from the pieces that were put away.
-func (p *Provisioner) ReadLog(m Machine, limit int64) ([]byte, error) {
-	return endOfLog(SerialLog(p.Lab, m.Name), limit)
-}
-
-// endOfLog begins with the newest piece: the log may be put away meanwhile, and
+// End gives the end of a log, at most limit bytes, also from the pieces that were
+// put away. It begins with the newest piece: the log may be put away meanwhile, and
 // then something is read twice, but nothing is left out.
-func endOfLog(name string, limit int64) ([]byte, error) {
+func End(name string, limit int64) ([]byte, error) {
 	all, err := endOfFile(name, limit)
 	for i := 0; i < logBackups && err == nil && int64(len(all)) < limit; i++ {
 		var older []byte
@@ -172,19 +161,4 @@ func (f *follower) again() error {
 	f.file = file
 	f.reader.Reset(file)
 	return nil
-}
-
-// steering are sequences that colour text and move a terminal's cursor.
-// Source: ECMA-48, 5.4 and 5.6.
-var steering = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\a\x1b\n]*(\a|\x1b\\\\)?|[ -/]*[0-~])")
-
-// PlainText is text without what would steer a terminal.
-func PlainText(text string) string {
-	text = steering.ReplaceAllString(text, "")
-	return strings.Map(func(r rune) rune {
-		if r == '\n' {
-			return r
-		}
-		return printable(r)
-	}, text)
 }

@@ -10,22 +10,6 @@ import (
 	"testing"
 )
 
-func TestALogDoesNotSteerTheTerminal(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain\ttext\r\n":                     "plain\ttext\n",
-		"[\x1b[0;32m  OK  \x1b[0m] Started\n": "[  OK  ] Started\n",
-		"\x1b[2J\x1b[1;1H\x1b[?7lboot":        "boot",
-		"\x1b]0;a title\a!\x1b]0;open\nnext":  "!\nnext",
-		"\x1b(B\x1bMdone\x00\x07\u009b31m":    "done31m",
-		"ü and 漢\n":                           "ü and 漢\n",
-		"cut off \x1b[":                       "cut off ",
-	} {
-		if got := PlainText(text); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
-		}
-	}
-}
-
 // libvirt's log daemon puts a full log away and begins another one.
 func TestAFollowedLogMayBePutAway(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "serial.log")
@@ -102,11 +86,11 @@ func TestIgnitionIsFoundInALogThatWasPutAway(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		all, err := endOfLog(log, logTail)
+		all, err := End(log, Kept)
 		if err != nil || string(all) != strings.Join(c.pieces, "") {
 			t.Errorf("%s: %v, or the pieces are not in order", name, err)
 		}
-		if state, why := readIgnition(all); state != c.state || !strings.Contains(why, c.why) {
+		if state, why := Ignition(all); state != c.state || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %q, %q; wanted %q, %q", name, state, why, c.state, c.why)
 		}
 	}
@@ -114,7 +98,7 @@ func TestIgnitionIsFoundInALogThatWasPutAway(t *testing.T) {
 
 func TestTheEndOfALogIsBounded(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "serial.log")
-	if _, err := endOfLog(log, 10); !errors.Is(err, os.ErrNotExist) {
+	if _, err := End(log, 10); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a log: %v", err)
 	}
 	for file, text := range map[string]string{log: "abcd", log + ".0": "efgh", log + ".1": "ijkl"} {
@@ -123,7 +107,7 @@ func TestTheEndOfALogIsBounded(t *testing.T) {
 		}
 	}
 	for limit, want := range map[int64]string{0: "", 1: "d", 4: "abcd", 6: "ghabcd", 8: "efghabcd", 11: "jklefghabcd", 100: "ijklefghabcd"} {
-		if got, err := endOfLog(log, limit); err != nil || string(got) != want {
+		if got, err := End(log, limit); err != nil || string(got) != want {
 			t.Errorf("%d bytes: %q, %v; wanted %q", limit, got, err, want)
 		}
 	}
@@ -132,7 +116,7 @@ func TestTheEndOfALogIsBounded(t *testing.T) {
 	if err := os.Remove(log + ".0"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := endOfLog(log, 100); err != nil || string(got) != "abcd" {
+	if got, err := End(log, 100); err != nil || string(got) != "abcd" {
 		t.Errorf("with a gap: %q, %v", got, err)
 	}
 }

@@ -3,10 +3,8 @@ package vms
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Snapshot takes a snapshot of machines, disk and memory. All of them stand still
@@ -117,23 +115,6 @@ func (p *Provisioner) hold(machines []Machine) (resume func() error, err error) 
 		held = append(held, state.Name)
 	}
 	return resume, nil
-}
-
-// CertificatesOver says of an Ignition file on this host that its first
-// certificates have ended, by what stands in it, else by its age.
-func CertificatesOver(file string, now time.Time) (bool, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return false, err
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return false, err
-	}
-	if _, end, err := FirstToEnd(text); err == nil {
-		return now.After(end), nil
-	}
-	return now.Sub(info.ModTime()) > certificateDay, nil
 }
 
 func namesOf(machines []Machine) string {

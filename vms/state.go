@@ -1,6 +1,7 @@
 package vms
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -82,6 +83,9 @@ func (s *State) take() error {
 // Path is a file in the directory.
 func (s *State) Path(name string) string { return filepath.Join(s.dir, name) }
 
+// ReadOnly says that it was opened to be looked at.
+func (s *State) ReadOnly() bool { return s.lock == nil }
+
 // Close gives the lock back.
 func (s *State) Close() error {
 	if s.lock == nil {
@@ -105,4 +109,26 @@ func (s *State) write(name string, data []byte) error {
 		return err
 	}
 	return os.Rename(file.Name(), s.Path(name))
+}
+
+func (s *State) remember(name string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return s.write(name, append(text, '\n'))
+}
+
+func (s *State) recall(name string, value any) (there bool, err error) {
+	text, err := os.ReadFile(s.Path(name))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, value)
+	}
+	if err != nil {
+		return false, &Problem{Message: s.Path(name) + " cannot be read", Err: err, Hint: fmt.Sprintf("remove it: rm %s", s.Path(name))}
+	}
+	return true, nil
 }

@@ -1,15 +1,14 @@
 package vms
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -98,89 +97,29 @@ func answer(ctx context.Context, url string) string {
 	return strconv.Itoa(response.StatusCode)
 }
 
-// What Ignition and the system print on the console of a first boot. Every stage
-// of Ignition ends with "Ignition finished successfully", so only the last one
-// says that all is done.
-// Source: coreos/ignition v2.24.0 internal/main.go, internal/exec/engine.go;
-// openshift-docs, "Ignition: ran on" on the console of an RHCOS machine;
-// coreos/fedora-coreos-config 35coreos-emergency-shell; dracut's and systemd's
-// emergency shells.
-var (
-	firstBoot      = []byte("ignition.firstboot") // on the kernel's command line
-	ignitionDone   = [][]byte{[]byte("files passed"), []byte("Ignition: ran on")}
-	ignitionFailed = [][]byte{[]byte("Ignition failed"), []byte("Ignition has failed"), []byte("Entering emergency mode"), []byte("You are in emergency mode")}
-)
-
 // ignitionState reads it from the machine's serial log.
 func (p *Provisioner) ignitionState(m Machine) (state, why string) {
-	log, err := p.ReadLog(m, logTail)
+	log, err := p.ReadLog(m, Kept)
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return "the log is root's", ""
 	case err != nil:
 		return "-", ""
 	}
-	return readIgnition(log)
+	return Ignition(log)
 }
 
-// readIgnition says of a serial log how Ignition stands, and why.
-func readIgnition(log []byte) (state, why string) {
-	// The log outlives the machine: another one of that name may have written
-	// before.
-	if at := lastOf(log, firstBoot); at > 0 {
-		log = log[at:]
+// WriteLog writes what the machine's serial port printed, without what would
+// steer a terminal. With follow it goes on until ctx ends.
+func (p *Provisioner) WriteLog(ctx context.Context, m Machine, w io.Writer, follow bool) error {
+	if _, err := p.mine(m); err != nil {
+		return err
 	}
-	failed, done := lastOf(log, ignitionFailed...), lastOf(log, ignitionDone...)
-	if lines := WhyIgnitionFailed(log); len(lines) > 0 {
-		why = lines[len(lines)-1]
-	}
-	switch {
-	case done >= 0 && failed > done:
-		return "done", "the system is in emergency mode"
-	case done >= 0:
-		return "done", ""
-	case failed >= 0:
-		return "failed", why
-	case bytes.Contains(log, []byte("gnition")):
-		return "under way", why
-	}
-	return "-", ""
+	return Write(ctx, SerialLog(p.Lab, m.Name), w, follow)
 }
 
-// lastOf is where the last of these texts begins; -1 if there is none.
-func lastOf(log []byte, texts ...[]byte) int {
-	at := -1
-	for _, text := range texts {
-		at = max(at, bytes.LastIndex(log, text))
-	}
-	return at
-}
-
-// needsNetwork is no failure: Ignition tries without network first.
-const needsNetwork = "resource requires networking"
-
-// WhyIgnitionFailed are the lines of a serial log that say it, newest last.
-func WhyIgnitionFailed(log []byte) []string {
-	var out []string
-	for _, line := range strings.Split(string(log), "\n") {
-		line = strings.TrimSpace(PlainText(line))
-		if strings.Contains(line, needsNetwork) {
-			continue
-		}
-		if strings.Contains(line, "CRITICAL") || strings.Contains(line, "failed to fetch") || strings.Contains(line, "ignition[") && strings.Contains(line, "rror") {
-			out = append(out, line)
-		}
-	}
-	if len(out) > 10 {
-		out = out[len(out)-10:]
-	}
-	return out
-}
-
-// printable drops what would steer a terminal.
-func printable(r rune) rune {
-	if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
-		return r
-	}
-	return -1
+// ReadLog gives the end of what the machine's serial port printed, at most limit
+// bytes, also from the pieces that were put away.
+func (p *Provisioner) ReadLog(m Machine, limit int64) ([]byte, error) {
+	return End(SerialLog(p.Lab, m.Name), limit)
 }

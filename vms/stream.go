@@ -37,11 +37,10 @@ type streamFile struct {
 	} `json:"architectures"`
 }
 
-// What a lab's machines are made of.
+// What a lab's machines are made of, for [vms.Architecture].
 const (
-	machineArchitecture = "x86_64"
-	artifactPlatform    = "qemu"
-	artifactFormat      = "qcow2.gz"
+	artifactPlatform = "qemu"
+	artifactFormat   = "qcow2.gz"
 )
 
 var hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -54,9 +53,9 @@ func ParseStream(text []byte) (Artifact, error) {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Artifact{}, &Problem{Message: "this is no stream metadata", Err: err, Hint: hint}
 	}
-	arch, ok := f.Architectures[machineArchitecture]
+	arch, ok := f.Architectures[Architecture]
 	if !ok {
-		return Artifact{}, &Problem{Message: "the stream metadata has nothing for " + machineArchitecture, Hint: hint}
+		return Artifact{}, &Problem{Message: "the stream metadata has nothing for " + Architecture, Hint: hint}
 	}
 	platform := arch.Artifacts[artifactPlatform]
 	disk := platform.Formats[artifactFormat].Disk

@@ -38,7 +38,7 @@ func (p *Provisioner) Around() (Surroundings, error) {
 		return s, p.aroundNames(&s, state, there)
 	}
 	switch {
-	case p.BalancerRuns():
+	case p.Balancer().Runs():
 		s.Balancer = "running"
 	case there:
 		s.Balancer = "not running"

@@ -39,7 +39,7 @@ with.`,
 				return err
 			}
 			defer p.close()
-			serve, show := p.ServeBootstrap, printServers
+			serve, show := p.Balancer().ServeBootstrap, printServers
 			if p.NoBalancer {
 				serve, show = p.LeadAPI, printLeads
 			}
@@ -60,7 +60,7 @@ with.`,
 }
 
 func printServers(io streams, p *vms.Provisioner, format string) error {
-	servers, err := p.Servers()
+	servers, err := p.Balancer().Servers()
 	if err != nil {
 		return vmsError(err)
 	}
