@@ -3,8 +3,6 @@ package vms
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -158,29 +156,6 @@ func machinesOfAPI(t *testing.T, p *Provisioner) []string {
 }
 
 var compactMasters = []string{"master-0", "master-1", "master-2"}
-
-func TestNetworksWithoutBalancer(t *testing.T) {
-	for _, name := range shippedLabs(t) {
-		lab := shippedLab(t, name)
-		text, err := NetworkWithoutBalancer(lab, ownerOf(lab)).Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text += "\n"
-		file := filepath.Join("testdata", "network-without-balancer", name+".xml")
-		if *update {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(file); err != nil || string(want) != text {
-			t.Errorf("%s is not as it was (%v); read the difference, and accept it with: go test ./vms -update", file, err)
-		}
-		if strings.Contains(text, "/"+lab.Machines.Gateway+`"`) || strings.Count(text, lab.Machines.Gateway+`"`) != 1 {
-			t.Errorf("%s: a name leads to the gateway, where nothing listens:\n%s", name, text)
-		}
-	}
-}
 
 func TestALabWithoutBalancerHasNoSuchThing(t *testing.T) {
 	for _, without := range []bool{false, true} {

@@ -35,16 +35,16 @@ type Provisioner struct {
 }
 
 // NewProvisioner prepares a lab; directory is that of its lab.yaml.
-func NewProvisioner(lab *labs.Lab, host Host, state *State, directory string) (*Provisioner, error) {
+func NewProvisioner(lab *labs.Lab, host Host, dir *State, directory string) (*Provisioner, error) {
 	directory, err := realPath(directory)
 	if err != nil {
 		return nil, err
 	}
-	without, err := rememberedBalancer(state)
+	without, err := rememberedBalancer(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Provisioner{Lab: lab, Host: host, State: state, Run: KVM, NoBalancer: without, owner: Owner{Name: lab.Metadata.Name, Directory: directory}}, nil
+	return &Provisioner{Lab: lab, Host: host, State: dir, Run: KVM, NoBalancer: without, owner: Owner{Name: lab.Metadata.Name, Directory: directory}}, nil
 }
 
 // Up makes whatever is missing, in order, and starts the network and the load

@@ -175,13 +175,13 @@ func TestTheJournalTellsWhatWasBegunAndHowItEnded(t *testing.T) {
 		t.Fatal("no error")
 	}
 	removeAll(context.Background(), s, all[:1], untold)
-	text, err := os.ReadFile(s.Path(journalFile))
+	text, err := os.ReadFile(s.Path("journal.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for line := range strings.Lines(string(text)) {
-		var l journalLine
+		var l struct{ Time, Do, Name, Result string }
 		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Time == "" {
 			t.Fatal(line, err)
 		}
@@ -191,31 +191,7 @@ func TestTheJournalTellsWhatWasBegunAndHowItEnded(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if info, err := os.Stat(s.Path(journalFile)); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(s.Path("journal.jsonl")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info.Mode(), err)
 	}
-}
-
-func TestOneAtATimeAndOnlyForTheUser(t *testing.T) {
-	out := t.TempDir()
-	s, err := OpenState(out, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(s.Path("")); err != nil || info.Mode().Perm() != 0o700 {
-		t.Error(info.Mode(), err)
-	}
-	if _, err := OpenState(out, false); err == nil || !strings.Contains(err.Error(), "another bootlab vms") {
-		t.Errorf("a second one was let in: %v", err)
-	}
-	if looker, err := OpenState(out, true); err != nil {
-		t.Errorf("one that only looks was not let in: %v", err)
-	} else {
-		looker.Close()
-	}
-	s.Close()
-	if s, err = OpenState(out, false); err != nil {
-		t.Errorf("the lock was not given back: %v", err)
-	}
-	s.Close()
 }

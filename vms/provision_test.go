@@ -1,0 +1,18 @@
+package vms
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheErrorAboutSomethingForeignNamesItsLab(t *testing.T) {
+	other := Owner{Name: "mylab", Directory: "/b"}
+	err := foreign("network", "bootlab-mylab", "<network><metadata>"+other.element()+"</metadata></network>").(*Problem)
+	if err.Message != "network bootlab-mylab belongs to the lab in /b" || !strings.Contains(err.Hint, "bootlab vms down /b") {
+		t.Errorf("%+v", err)
+	}
+	err = foreign("network", "bootlab-mylab", "<network/>").(*Problem)
+	if !strings.Contains(err.Message, "this lab did not make it") {
+		t.Errorf("%+v", err)
+	}
+}
