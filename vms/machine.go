@@ -22,8 +22,8 @@ type Machine struct {
 	Role Role
 }
 
-// ofRole are the machines of one role.
-func ofRole(lab *labs.Lab, role Role) []Machine {
+// OfRole are the machines of one role.
+func OfRole(lab *labs.Lab, role Role) []Machine {
 	return slices.DeleteFunc(Machines(lab), func(m Machine) bool { return m.Role != role })
 }
 

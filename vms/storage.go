@@ -36,9 +36,9 @@ func Disk(lab *labs.Lab, m Machine, base Image) *libvirtxml.StorageVolume {
 	}
 }
 
-// ownerVolume lies in the lab's pool and says whose it is: pools have no
+// OwnerVolume lies in the lab's pool and says whose it is: pools have no
 // metadata.
-const ownerVolume = "owner.xml"
+const OwnerVolume = "owner.xml"
 
 // BaseImage is the volume of a base image. Whatever the format of its content,
 // it is made as a plain file, and an empty one: it grows with what is uploaded,
@@ -58,7 +58,7 @@ func IgnitionFile(lab *labs.Lab, m Machine) *libvirtxml.StorageVolume {
 }
 
 // OwnerFile is the volume for [OwnerVolume].
-func OwnerFile() *libvirtxml.StorageVolume { return privateFile(ownerVolume) }
+func OwnerFile() *libvirtxml.StorageVolume { return privateFile(OwnerVolume) }
 
 func privateFile(name string) *libvirtxml.StorageVolume {
 	return &libvirtxml.StorageVolume{

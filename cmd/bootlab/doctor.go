@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/labs"
-	"bootlab/vms"
+	"bootlab/vms/doctor"
+	"bootlab/vms/libvirt"
+	"bootlab/vms/provision"
+	"bootlab/vms/state"
 )
 
 func newDoctorCommand(io streams) *cobra.Command {
@@ -43,7 +46,7 @@ changed; to prove KVM a machine with a disk of 1 MiB runs for a moment.`,
 			if err != nil {
 				return vmsError(err)
 			}
-			findings, err := vms.Judge(facts)
+			findings, err := doctor.Judge(facts)
 			if err != nil {
 				return err
 			}
@@ -58,21 +61,21 @@ changed; to prove KVM a machine with a disk of 1 MiB runs for a moment.`,
 
 // tryMachines is [openMachines] for one who also goes on without libvirt;
 // connect says why it does not answer.
-func tryMachines(lab *labs.Lab, uri string) (p *vms.Provisioner, connect error, end func(), err error) {
-	state, err := vms.OpenState(filepath.Join(lab.Dir, "out"), true)
+func tryMachines(lab *labs.Lab, uri string) (p *provision.Provisioner, connect error, end func(), err error) {
+	state, err := state.Open(filepath.Join(lab.Dir, "out"), true)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	end = func() {}
-	host, connect := vms.Connect(uri)
+	host, connect := libvirt.Connect(uri)
 	if connect == nil {
 		end = func() { host.Close() }
 	}
-	p, err = vms.NewProvisioner(lab, host, state, lab.Dir)
+	p, err = provision.New(lab, host, state, lab.Dir)
 	return p, connect, end, err
 }
 
-func printDiagnosis(io streams, lab string, findings []vms.Finding, format string) error {
+func printDiagnosis(io streams, lab string, findings []doctor.Finding, format string) error {
 	failed := 0
 	if format == "json" {
 		encoder := json.NewEncoder(io.out)
@@ -95,12 +98,12 @@ func printDiagnosis(io streams, lab string, findings []vms.Finding, format strin
 
 // printFindings writes findings and what to do about them, with all also those
 // that are well, and says how many failed.
-func printFindings(w stdio.Writer, findings []vms.Finding, all bool) (failed int) {
+func printFindings(w stdio.Writer, findings []doctor.Finding, all bool) (failed int) {
 	for _, f := range findings {
-		if f.Level == vms.Failed {
+		if f.Level == doctor.Failed {
 			failed++
 		}
-		if f.Level == vms.OK && !all {
+		if f.Level == doctor.OK && !all {
 			continue
 		}
 		fmt.Fprintf(w, "%-8s %s: %s\n", f.Level, f.Title, f.Found)

@@ -9,6 +9,7 @@ import (
 	"bootlab/labs/inspect/host"
 	"bootlab/labs/inspect/watch"
 	"bootlab/vms"
+	"bootlab/vms/access"
 )
 
 // where is which of a lab's two forms a command looks at.
@@ -25,7 +26,7 @@ func (w *where) places(lab *labs.Lab) (*host.Places, error) {
 	if w.local {
 		return watch.Local(lab), nil
 	}
-	config, err := vms.SSHConfig(lab)
+	config, err := access.SSHConfig(lab)
 	var problem *vms.Problem
 	switch {
 	case errors.As(err, &problem):

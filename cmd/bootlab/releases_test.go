@@ -14,7 +14,7 @@ func TestReleasesTellsWhatIsKnownAndHowWell(t *testing.T) {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
 	for _, r := range labs.Builtin().Releases {
-		for _, want := range append([]string{r.ID, r.Confidence, r.Source, r.Note}, images(r)...) {
+		for _, want := range append([]string{r.ID, r.Confidence, r.Source, r.Note}, imagesOf(r)...) {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", r.ID, want, out)
 			}
@@ -25,7 +25,7 @@ func TestReleasesTellsWhatIsKnownAndHowWell(t *testing.T) {
 	}
 }
 
-func images(r *labs.Release) []string {
+func imagesOf(r *labs.Release) []string {
 	var out []string
 	for _, p := range r.PullSpecs {
 		out = append(out, p.Image, p.Seen)

@@ -14,6 +14,9 @@ import (
 
 	"bootlab/labs"
 	"bootlab/vms"
+	"bootlab/vms/libvirt"
+	"bootlab/vms/provision"
+	"bootlab/vms/state"
 )
 
 func newVMsCommand(io streams) *cobra.Command {
@@ -40,7 +43,7 @@ or removed. What was interrupted goes on when the command is run again.`,
 // machinesOf opens a lab's machines on the host. With look nothing is locked or
 // made.
 type machinesOf struct {
-	*vms.Provisioner
+	*provision.Provisioner
 	close func()
 }
 
@@ -53,17 +56,17 @@ func openMachines(io streams, path, uri string, look bool) (*machinesOf, error) 
 	if uri == "" {
 		uri = labs.LibvirtURI
 	}
-	state, err := vms.OpenState(filepath.Join(plan.Lab.Dir, "out"), look)
+	state, err := state.Open(filepath.Join(plan.Lab.Dir, "out"), look)
 	if err != nil {
 		return nil, vmsError(err)
 	}
-	host, err := vms.Connect(uri)
+	host, err := libvirt.Connect(uri)
 	if err != nil {
 		state.Close()
 		return nil, vmsError(err)
 	}
 	end := func() { host.Close(); state.Close() }
-	p, err := vms.NewProvisioner(plan.Lab, host, state, plan.Lab.Dir)
+	p, err := provision.New(plan.Lab, host, state, plan.Lab.Dir)
 	if err == nil {
 		err = p.ChooseBalancer(nil)
 	}
@@ -99,8 +102,8 @@ func connectFlag(c *cobra.Command, uri *string) {
 }
 
 // printStep tells what is being made or removed.
-func printStep(io streams) vms.Told {
-	return func(do string, t vms.Thing, done bool) {
+func printStep(io streams) provision.Told {
+	return func(do string, t provision.Thing, done bool) {
 		if !done {
 			fmt.Fprintf(io.out, "%s %s %s\n", do, t.Kind, t.Name)
 		}

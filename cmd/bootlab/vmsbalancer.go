@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bootlab/vms"
+	"bootlab/vms/provision"
 )
 
 func newVMsBalancerCommand(io streams) *cobra.Command {
@@ -59,7 +59,7 @@ with.`,
 	return c
 }
 
-func printServers(io streams, p *vms.Provisioner, format string) error {
+func printServers(io streams, p *provision.Provisioner, format string) error {
 	servers, err := p.Balancer().Servers()
 	if err != nil {
 		return vmsError(err)
@@ -76,7 +76,7 @@ func printServers(io streams, p *vms.Provisioner, format string) error {
 }
 
 // printLeads shows what a lab has in place of a load balancer.
-func printLeads(io streams, p *vms.Provisioner, format string) error {
+func printLeads(io streams, p *provision.Provisioner, format string) error {
 	leads, err := p.Leads()
 	if err != nil {
 		return vmsError(err)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"bootlab/vms"
+	"bootlab/vms/doctor"
+	"bootlab/vms/provision"
 )
 
 // notMade is the state of a machine that is not there, as vms says it.
@@ -13,7 +15,7 @@ const notMade = "not made"
 
 // ignitionClock says when the first certificate ends that the bootstrap node got
 // from its Ignition file; empty where there is no such machine or no such file.
-func ignitionClock(dir string, machines []vms.Status, now time.Time) string {
+func ignitionClock(dir string, machines []provision.Status, now time.Time) string {
 	for _, m := range machines {
 		if m.Role != vms.Bootstrap || m.State == notMade {
 			continue
@@ -22,7 +24,7 @@ func ignitionClock(dir string, machines []vms.Status, now time.Time) string {
 		if err != nil {
 			return ""
 		}
-		name, end, err := vms.FirstToEnd(text)
+		name, end, err := doctor.FirstToEnd(text)
 		switch {
 		case err != nil:
 			return ""

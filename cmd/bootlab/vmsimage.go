@@ -16,6 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/vms"
+	"bootlab/vms/images"
+	"bootlab/vms/libvirt"
+	"bootlab/vms/provision"
+	"bootlab/vms/state"
 )
 
 func newVMsImageCommand(io streams) *cobra.Command {
@@ -76,7 +80,7 @@ is run again. From then on bootlab vms up takes this image.`,
 }
 
 // namedArtifact is the image that stream metadata names.
-func namedArtifact(ctx context.Context, io streams, dir, file string) (vms.Artifact, error) {
+func namedArtifact(ctx context.Context, io streams, dir, file string) (images.Artifact, error) {
 	var text []byte
 	var err error
 	switch file {
@@ -88,9 +92,9 @@ func namedArtifact(ctx context.Context, io streams, dir, file string) (vms.Artif
 		text, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return vms.Artifact{}, err
+		return images.Artifact{}, err
 	}
-	return vms.ParseStream(text)
+	return images.ParseStream(text)
 }
 
 // printStream asks the lab's own openshift-install, which needs no network for
@@ -112,12 +116,12 @@ func printStream(ctx context.Context, program string) ([]byte, error) {
 	return text, nil
 }
 
-func fetchImage(ctx context.Context, io streams, artifact vms.Artifact, dir string) error {
+func fetchImage(ctx context.Context, io streams, artifact images.Artifact, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	cache, err := vms.NewCache()
+	cache, err := images.NewCache()
 	if err != nil {
 		return err
 	}
@@ -127,12 +131,12 @@ func fetchImage(ctx context.Context, io streams, artifact vms.Artifact, dir stri
 	if err != nil {
 		return err
 	}
-	state, err := vms.OpenState(filepath.Join(dir, "out"), false)
+	state, err := state.Open(filepath.Join(dir, "out"), false)
 	if err != nil {
 		return err
 	}
 	defer state.Close()
-	if err := vms.RememberImage(state, fetched.Image); err != nil {
+	if err := images.Remember(state, fetched.Image); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(io.out, "%s: %d MiB, both hashes are right\nbootlab vms up takes it for this lab\n", fetched.File, fetched.Size>>20)
@@ -163,7 +167,7 @@ func newImageListCommand(io streams) *cobra.Command {
 		Example: "  bootlab vms image list",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			cache, err := vms.NewCache()
+			cache, err := images.NewCache()
 			if err != nil {
 				return vmsError(err)
 			}
@@ -197,12 +201,12 @@ func newImageVerifyCommand(io streams) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := untilInterrupted(c)
 			defer stop()
-			cache, err := vms.NewCache()
+			cache, err := images.NewCache()
 			if err != nil {
 				return vmsError(err)
 			}
 			bad := 0
-			err = cache.Verify(ctx, func(f vms.Fetched, err error) {
+			err = cache.Verify(ctx, func(f images.Fetched, err error) {
 				if err != nil {
 					bad++
 					fmt.Fprintln(io.out, err)
@@ -229,21 +233,21 @@ host stands on. An image that is needed again is fetched again.`,
 		Example: "  bootlab vms image prune",
 		Args:    asUsage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			cache, err := vms.NewCache()
+			cache, err := images.NewCache()
 			if err != nil {
 				return vmsError(err)
 			}
 			removed := func(file string, size int64) { fmt.Fprintf(io.out, "removed %s, %d MiB\n", file, size>>20) }
-			if err := cache.Prune(vms.UsedBy, removed); err != nil {
+			if err := cache.Prune(images.UsedBy, removed); err != nil {
 				return vmsError(err)
 			}
-			host, err := vms.Connect(uri)
+			host, err := libvirt.Connect(uri)
 			if err != nil {
 				fmt.Fprintln(io.err, "warning: base images of libvirt were not looked at:", err)
 				return nil
 			}
 			defer host.Close()
-			return vmsError(vms.PruneBases(host, func(v vms.VolumeState) { removed(v.Path, int64(v.Physical)) }))
+			return vmsError(provision.PruneBases(host, func(v libvirt.VolumeState) { removed(v.Path, int64(v.Physical)) }))
 		},
 	}
 	connectFlag(c, &uri)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/vms"
+	"bootlab/vms/provision"
 )
 
 func newVMsStartCommand(io streams) *cobra.Command {
@@ -24,7 +25,7 @@ render-mco.sh is done: from then on the Machine Config Server answers.`,
 		Example: "  bootlab vms start mylab masters",
 		Args:    asUsage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return eachChosen(io, args, uri, func(p *vms.Provisioner, m vms.Machine) (string, error) {
+			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
 				started, err := p.Start(m)
 				if !started {
 					return "runs already", err
@@ -51,7 +52,7 @@ stop within its first day may come back with certificates that have ended.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := untilInterrupted(c)
 			defer stop()
-			return eachChosen(io, args, uri, func(p *vms.Provisioner, m vms.Machine) (string, error) {
+			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
 				stopped, err := p.Stop(ctx, m, patience, force)
 				if ctx.Err() != nil && err != nil {
 					return "", &vms.Problem{Message: "interrupted", Hint: m.Name + " was asked and may still shut down: bootlab vms status " + args[0]}
@@ -77,7 +78,7 @@ func newVMsRebootCommand(io streams) *cobra.Command {
 		Example: "  bootlab vms reboot mylab master-0",
 		Args:    asUsage(cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return eachChosen(io, args, uri, func(p *vms.Provisioner, m vms.Machine) (string, error) {
+			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
 				return "reboots", p.Reboot(m)
 			})
 		},
@@ -87,7 +88,7 @@ func newVMsRebootCommand(io streams) *cobra.Command {
 }
 
 // eachChosen does something to the machines that a command line means.
-func eachChosen(io streams, args []string, uri string, do func(*vms.Provisioner, vms.Machine) (string, error)) error {
+func eachChosen(io streams, args []string, uri string, do func(*provision.Provisioner, vms.Machine) (string, error)) error {
 	p, err := openMachines(io, args[0], uri, false)
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ on it: ssh, the API and the Machine Config Server.`,
 	return c
 }
 
-func printStatus(ctx context.Context, io streams, p *vms.Provisioner, format string) error {
+func printStatus(ctx context.Context, io streams, p *provision.Provisioner, format string) error {
 	all, err := p.Status(ctx)
 	if err != nil {
 		return vmsError(err)
@@ -144,8 +145,8 @@ func printStatus(ctx context.Context, io streams, p *vms.Provisioner, format str
 	}
 	if format == "json" {
 		return encodeJSON(io, struct {
-			vms.Surroundings
-			Machines []vms.Status `json:"machines"`
+			provision.Surroundings
+			Machines []provision.Status `json:"machines"`
 		}{host, all})
 	}
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
@@ -173,8 +174,8 @@ func printStatus(ctx context.Context, io streams, p *vms.Provisioner, format str
 
 // surroundings says how network and load balancer stand, or what a lab has in its
 // place.
-func surroundings(host vms.Surroundings) string {
-	if host.Balancer != vms.NoBalancer {
+func surroundings(host provision.Surroundings) string {
+	if host.Balancer != provision.NoBalancer {
 		return fmt.Sprintf("network %s, load balancer %s", host.Network, host.Balancer)
 	}
 	text := fmt.Sprintf("network %s, no load balancer", host.Network)

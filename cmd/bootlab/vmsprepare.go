@@ -11,6 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/vms"
+	"bootlab/vms/access"
+	"bootlab/vms/doctor"
+	"bootlab/vms/images"
+	"bootlab/vms/provision"
+	"bootlab/vms/state"
 )
 
 // preparation is what up is told about image, processor and load balancer.
@@ -35,12 +40,12 @@ func (w *preparation) flags(c *cobra.Command) {
 
 // do finds image, processor, Ignition files and keys, and says what stands in
 // the way.
-func (w *preparation) do(ctx context.Context, io streams, p *vms.Provisioner) error {
+func (w *preparation) do(ctx context.Context, io streams, p *provision.Provisioner) error {
 	facts, err := w.look(ctx, p, nil)
 	if err != nil {
 		return err
 	}
-	findings, err := vms.Judge(facts)
+	findings, err := doctor.Judge(facts)
 	if err != nil {
 		return err
 	}
@@ -52,14 +57,14 @@ func (w *preparation) do(ctx context.Context, io streams, p *vms.Provisioner) er
 		return facts.ImageProblem
 	}
 	if w.image != "" {
-		if err := vms.RememberImage(p.State, p.Base); err != nil {
+		if err := images.Remember(p.State, p.Base); err != nil {
 			return err
 		}
 	}
 	if err := p.RememberBalancer(); err != nil {
 		return err
 	}
-	if err := vms.MakeAccess(p.State, p.Lab); err != nil {
+	if err := access.Make(p.State, p.Lab); err != nil {
 		return err
 	}
 	p.Ignition = func(m vms.Machine) ([]byte, error) {
@@ -70,14 +75,14 @@ func (w *preparation) do(ctx context.Context, io streams, p *vms.Provisioner) er
 		if err != nil {
 			return nil, err
 		}
-		return vms.WithAccess(p.State, m, original)
+		return access.Ignition(p.State, m, original)
 	}
 	return nil
 }
 
 // look gathers what up has to know of the host; connect is why libvirt does not
 // answer, and p then has no host.
-func (w *preparation) look(ctx context.Context, p *vms.Provisioner, connect error) (*vms.Facts, error) {
+func (w *preparation) look(ctx context.Context, p *provision.Provisioner, connect error) (*doctor.Facts, error) {
 	var problem error
 	if p.Base, problem = w.base(ctx, p.State); ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -94,7 +99,7 @@ func (w *preparation) look(ctx context.Context, p *vms.Provisioner, connect erro
 	case w.noBalancer != nil:
 		p.NoBalancer = *w.noBalancer
 	}
-	facts, err := vms.Look(ctx, p, connect, func(r vms.Role) string { return ignitionFile(p.Lab.Dir, r) })
+	facts, err := doctor.Look(ctx, p, connect, func(r vms.Role) string { return ignitionFile(p.Lab.Dir, r) })
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +108,7 @@ func (w *preparation) look(ctx context.Context, p *vms.Provisioner, connect erro
 }
 
 // processor chooses KVM where it is proven, unless the command line chose.
-func (w *preparation) processor(ctx context.Context, p *vms.Provisioner, connect error) (proof vms.KVMProof, err error) {
+func (w *preparation) processor(ctx context.Context, p *provision.Provisioner, connect error) (proof provision.KVMProof, err error) {
 	p.Run = vms.KVM
 	if connect == nil && !w.emulate {
 		proof, err = p.ProveKVM(ctx)
@@ -120,19 +125,19 @@ func ignitionFile(dir string, role vms.Role) string {
 }
 
 // base is the image that was named, or else the lab's.
-func (w *preparation) base(ctx context.Context, s *vms.State) (vms.Image, error) {
-	image, there, err := vms.RememberedImage(s)
+func (w *preparation) base(ctx context.Context, s *state.Dir) (vms.Image, error) {
+	image, there, err := images.Remembered(s)
 	switch {
 	case err != nil && w.image == "":
 		return vms.Image{}, err
 	case w.image == "" && !there:
 		return vms.Image{}, &vms.Problem{Message: "the lab has none", Hint: "bootlab vms image fetch LAB gets the one of its release; --image FILE takes another"}
 	case w.image == "":
-		return vms.SameImage(ctx, image)
+		return images.Same(ctx, image)
 	}
 	file, err := filepath.Abs(w.image)
 	if err != nil {
 		return vms.Image{}, err
 	}
-	return vms.OpenImage(ctx, file)
+	return images.Open(ctx, file)
 }

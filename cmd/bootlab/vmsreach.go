@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/vms"
+	"bootlab/vms/access"
+	"bootlab/vms/provision"
 )
 
 func newVMsConsoleCommand(io streams) *cobra.Command {
@@ -62,7 +64,7 @@ ssh -F mylab/out/work/vms/ssh_config MACHINE.`,
 			if err != nil {
 				return vmsError(err)
 			}
-			config, err := vms.SSHConfig(plan.Lab)
+			config, err := access.SSHConfig(plan.Lab)
 			if err != nil {
 				return vmsError(err)
 			}
@@ -118,7 +120,7 @@ func openMachine(io streams, args []string, uri string) (*machinesOf, vms.Machin
 }
 
 func oneMachine(all []vms.Machine, name string) (vms.Machine, error) {
-	chosen, err := vms.Choose(all, []string{name})
+	chosen, err := provision.Choose(all, []string{name})
 	if err != nil {
 		return vms.Machine{}, err
 	}

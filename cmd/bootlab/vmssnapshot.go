@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/vms"
+	"bootlab/vms/doctor"
+	"bootlab/vms/provision"
 )
 
 func newVMsSnapshotCommand(io streams) *cobra.Command {
@@ -21,7 +23,7 @@ taken, none is kept. Snapshots lie in the disks and go with them.`,
 		Example: "  bootlab vms snapshot mylab before-masters",
 		Args:    asUsage(cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return withSnapshot(io, args, uri, func(p *vms.Provisioner, machines []vms.Machine) error {
+			return withSnapshot(io, args, uri, func(p *provision.Provisioner, machines []vms.Machine) error {
 				if err := p.Snapshot(args[1], machines, func(m vms.Machine) { fmt.Fprintf(io.out, "snapshot of %s\n", m.Name) }); err != nil {
 					return err
 				}
@@ -46,8 +48,8 @@ the real time: a bootstrap's first ones last a day.`,
 		Example: "  bootlab vms revert mylab before-masters",
 		Args:    asUsage(cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return withSnapshot(io, args, uri, func(p *vms.Provisioner, machines []vms.Machine) error {
-				if over, err := vms.CertificatesOver(ignitionFile(p.Lab.Dir, vms.Bootstrap), time.Now()); err == nil && over {
+			return withSnapshot(io, args, uri, func(p *provision.Provisioner, machines []vms.Machine) error {
+				if over, err := doctor.CertificatesOver(ignitionFile(p.Lab.Dir, vms.Bootstrap), time.Now()); err == nil && over {
 					fmt.Fprintln(io.err, "warning: the first certificates of this lab have ended; a bootstrap that is not done by then cannot go on")
 				}
 				if err := p.Revert(args[1], machines, func(m vms.Machine) { fmt.Fprintf(io.out, "revert %s\n", m.Name) }); err != nil {
@@ -66,7 +68,7 @@ var snapshotName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // withSnapshot opens the machines of LAB NAME [MACHINE...], those of the lab
 // that are there where none is named.
-func withSnapshot(io streams, args []string, uri string, do func(*vms.Provisioner, []vms.Machine) error) error {
+func withSnapshot(io streams, args []string, uri string, do func(*provision.Provisioner, []vms.Machine) error) error {
 	// It ends up in file names and in XML.
 	if !snapshotName.MatchString(args[1]) {
 		return &usageError{&hintError{fmt.Errorf("%q is no name for a snapshot", args[1]), "letters, digits, dots, dashes and underscores, as before-masters"}}

@@ -12,6 +12,7 @@ import (
 
 	"bootlab/labs"
 	"bootlab/vms"
+	"bootlab/vms/provision"
 )
 
 func newVMsUpCommand(io streams) *cobra.Command {
@@ -38,7 +39,7 @@ with what the lab was made with.`,
 		Example: "  bootlab vms up mylab\n  bootlab vms up mylab --image scos-qemu.x86_64.qcow2\n  bootlab vms up mylab --no-balancer",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *vms.Provisioner) error {
+			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *provision.Provisioner) error {
 				err := prepare.do(ctx, io, p)
 				if err == nil {
 					p.Uploaded = printUpload(io)
@@ -61,7 +62,7 @@ with what the lab was made with.`,
 }
 
 // untilDone opens the lab's machines for work that Ctrl-C ends.
-func untilDone(c *cobra.Command, io streams, lab, uri string, work func(context.Context, *vms.Provisioner) error) error {
+func untilDone(c *cobra.Command, io streams, lab, uri string, work func(context.Context, *provision.Provisioner) error) error {
 	ctx, stop := untilInterrupted(c)
 	defer stop()
 	p, err := openMachines(io, lab, uri, false)
@@ -73,7 +74,7 @@ func untilDone(c *cobra.Command, io streams, lab, uri string, work func(context.
 }
 
 // startBootstrap starts it, unless it was taken away when its work was done.
-func startBootstrap(io streams, p *vms.Provisioner, lab string) error {
+func startBootstrap(io streams, p *provision.Provisioner, lab string) error {
 	gone, err := p.BootstrapGone()
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ prune removes them. What others made is left alone.`,
 		Example: "  bootlab vms down mylab",
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *vms.Provisioner) error {
+			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *provision.Provisioner) error {
 				receipts, err := p.Down(ctx, printStep(io))
 				if err != nil {
 					return err
@@ -133,7 +134,7 @@ prune removes them. What others made is left alone.`,
 }
 
 // printReceipt says of each thing what became of it.
-func printReceipt(io streams, receipts []vms.Receipt) error {
+func printReceipt(io streams, receipts []provision.Receipt) error {
 	left := 0
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nKIND\tNAME\tWAS\tIS")

@@ -19,6 +19,9 @@ import (
 	"bootlab/labs"
 	"bootlab/test/build"
 	"bootlab/vms"
+	"bootlab/vms/access"
+	"bootlab/vms/images"
+	"bootlab/vms/provision"
 )
 
 const (
@@ -35,7 +38,7 @@ const (
 type guestLab struct {
 	dir string
 	lab *labs.Lab
-	p   *vms.Provisioner
+	p   *provision.Provisioner
 }
 
 // newGuestLab prepares a lab with small machines; lab.yaml itself does not
@@ -53,12 +56,12 @@ func newGuestLab(t *testing.T, image string, s shape) *guestLab {
 	for i := range lab.Machines.Masters {
 		small(&lab.Machines.Masters[i])
 	}
-	base, err := vms.OpenImage(context.Background(), image)
+	base, err := images.Open(context.Background(), image)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := &guestLab{dir: dir, lab: lab, p: provisioner(t, lab, dir, base)}
-	if err := vms.MakeAccess(g.p.State, lab); err != nil {
+	if err := access.Make(g.p.State, lab); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -70,14 +73,14 @@ func (g *guestLab) boot(t *testing.T, configs map[string][]byte) {
 	made := map[string][]byte{}
 	for name, config := range configs {
 		m := g.machine(t, name)
-		whole, err := vms.WithAccess(g.p.State, m, config)
+		whole, err := access.Ignition(g.p.State, m, config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		made[name] = whole
 	}
 	g.p.Ignition = func(m vms.Machine) ([]byte, error) { return made[m.Name], nil }
-	if err := g.p.Up(context.Background(), func(string, vms.Thing, bool) {}); err != nil {
+	if err := g.p.Up(context.Background(), func(string, provision.Thing, bool) {}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -155,7 +158,7 @@ func (g *guestLab) untilSSH(t *testing.T, machine, script string) {
 }
 
 // status is what bootlab vms status knows of a machine.
-func (g *guestLab) status(t *testing.T, machine string) vms.Status {
+func (g *guestLab) status(t *testing.T, machine string) provision.Status {
 	t.Helper()
 	all, err := g.p.Status(context.Background())
 	if err != nil {
@@ -167,7 +170,7 @@ func (g *guestLab) status(t *testing.T, machine string) vms.Status {
 		}
 	}
 	t.Fatal("no machine " + machine)
-	return vms.Status{}
+	return provision.Status{}
 }
 
 // nodeServer builds the program that answers masters.
