@@ -68,7 +68,7 @@ func (r *auditRequest) place(arg string) error {
 		target = &r.lab
 	}
 	if *target != "" {
-		return &usageError{&hintError{fmt.Errorf("both %s and %s: one lab and one script at most", *target, arg), "usage: bootlab audit [LAB] [FILE]"}}
+		return asUsageError(withHint(fmt.Errorf("both %s and %s: one lab and one script at most", *target, arg), "usage: bootlab audit [LAB] [FILE]"))
 	}
 	*target = arg
 	return nil
@@ -82,7 +82,7 @@ func runAudit(io streams, r *auditRequest, command string) error {
 		}
 	}
 	if sources != 1 || r.help != "" && r.dir != "" {
-		return &usageError{&hintError{fmt.Errorf("want one of FILE, --ignition, --host and --render-help, found %d", sources), command + " --help shows examples"}}
+		return asUsageError(withHint(fmt.Errorf("want one of FILE, --ignition, --host and --render-help, found %d", sources), command+" --help shows examples"))
 	}
 	if err := r.findRelease(io); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (r *auditRequest) findRelease(io streams) error {
 	}
 	known := labs.Builtin()
 	if r.release != "" && known.Release(r.release) == nil {
-		return &usageError{&hintError{fmt.Errorf("release %q is not known", r.release), "known are " + strings.Join(known.ReleaseIDs(), ", ")}}
+		return asUsageError(withHint(fmt.Errorf("release %q is not known", r.release), "known are "+strings.Join(known.ReleaseIDs(), ", ")))
 	}
 	return nil
 }
@@ -161,18 +161,6 @@ func (r *auditRequest) parse(io streams) (script *audit.Script, name string, err
 	return script, r.script, err
 }
 
-// auditError says of which file a refusal is.
-func auditError(name string, err error) error {
-	var refusal *audit.Refusal
-	switch {
-	case !errors.As(err, &refusal):
-		return err
-	case refusal.Line > 0:
-		return &hintError{fmt.Errorf("%s:%d: %s", name, refusal.Line, refusal.Message), refusal.Hint}
-	}
-	return &hintError{fmt.Errorf("%s %s", name, refusal.Message), refusal.Hint}
-}
-
 func (r *auditRequest) compare(s *audit.Script) *audit.Report {
 	if r.release != "" {
 		return audit.Compare(s, labs.Builtin(), r.release)
@@ -188,7 +176,7 @@ func writeDraft(io streams, dir string, s *audit.Script, nearest string) error {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return &hintError{err, "name a directory that is not there yet"}
+		return withHint(err, "name a directory that is not there yet")
 	}
 	for _, f := range files {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Text, 0o644); err != nil {
@@ -211,8 +199,8 @@ func printAudit(io streams, r *auditRequest, report *audit.Report, name string) 
 		return err
 	}
 	if report.Unknown > 0 {
-		return &hintError{fmt.Errorf("%s: %s from %s: %w", name, counted(report.Unknown, "unknown difference"), report.Release, errDifferent),
-			"each says what it means; --release compares with another release, --write-stage-data drafts a new one"}
+		return withHint(fmt.Errorf("%s: %s from %s: %w", name, counted(report.Unknown, "unknown difference"), report.Release, errDifferent),
+			"each says what it means; --release compares with another release, --write-stage-data drafts a new one")
 	}
 	return nil
 }
@@ -253,28 +241,9 @@ func printReadable(w io.Writer, report *audit.Report, name string) error {
 	return err
 }
 
-// counted gives a number and what it counts, as 1 difference or 2 differences.
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 func orNothing(text string) string {
 	if text == "" {
 		return "nothing of the kind"
 	}
 	return visible(text)
-}
-
-// visible shows a text of the script on one line and without control
-// characters, which a terminal would obey.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, text)
 }

@@ -37,7 +37,7 @@ func checkHost(host string) error {
 	}
 	_, notIP := netip.ParseAddr(address)
 	if ok && !sshUser.MatchString(user) || notIP != nil && (!sshName.MatchString(address) || len(address) > 253) || strings.Contains(address, "%") {
-		return &usageError{&hintError{fmt.Errorf("--host %q is no user and address", host), "as in --host core@192.168.126.10"}}
+		return asUsageError(withHint(fmt.Errorf("--host %q is no user and address", host), "as in --host core@192.168.126.10"))
 	}
 	return nil
 }
@@ -58,15 +58,15 @@ func fromHost(host string) (*audit.Script, error) {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, &hintError{err, "audit --host calls the system's ssh; install it"}
+		return nil, withHint(err, "audit --host calls the system's ssh; install it")
 	}
 	script, parseErr := audit.Parse(out, audit.DefaultLimits)
 	if parseErr != nil {
 		stop()
 	}
 	if err := cmd.Wait(); err != nil && (parseErr == nil || complaint.Len() > 0) {
-		return nil, &hintError{fmt.Errorf("ssh %s: %w: %s", host, err, visible(strings.TrimSpace(complaint.String()))),
-			"try: ssh " + host + " sudo cat " + audit.BootkubePath}
+		return nil, withHint(fmt.Errorf("ssh %s: %w: %s", host, err, visible(strings.TrimSpace(complaint.String()))),
+			"try: ssh "+host+" sudo cat "+audit.BootkubePath)
 	}
 	return script, parseErr
 }
@@ -88,7 +88,7 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 // compares with the release that was chosen or fits best.
 func auditHelp(image, release string) (*audit.Report, error) {
 	if !imageRef.MatchString(image) {
-		return nil, &usageError{&hintError{fmt.Errorf("--render-help %q is no image", image), "give the pull spec of a release image"}}
+		return nil, asUsageError(withHint(fmt.Errorf("--render-help %q is no image", image), "give the pull spec of a release image"))
 	}
 	catalog := labs.Builtin()
 	releases := []string{release}
@@ -182,10 +182,10 @@ func podmanRun(args ...string) (string, error) {
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", &hintError{err, "audit --render-help runs the images with podman; install it"}
+		return "", withHint(err, "audit --render-help runs the images with podman; install it")
 	case err != nil:
-		return "", &hintError{fmt.Errorf("podman run %s: %w: %s", strings.Join(args, " "), err, visible(strings.TrimSpace(complaint.String()))),
-			"run the same command by hand"}
+		return "", withHint(fmt.Errorf("podman run %s: %w: %s", strings.Join(args, " "), err, visible(strings.TrimSpace(complaint.String()))),
+			"run the same command by hand")
 	}
 	if strings.TrimSpace(out.String()) == "" {
 		return complaint.String(), nil

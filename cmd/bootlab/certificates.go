@@ -53,7 +53,7 @@ Exit status: 0 all are valid, 1 error, or not all of them could be read, 2 usage
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
-				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+				return asUsageError(withHint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -82,7 +82,7 @@ func runCertificates(ctx context.Context, io streams, lab string, place *where, 
 		return missing
 	}
 	if len(all) == 0 {
-		return &hintError{fmt.Errorf("%s has no certificates yet", lab), "make-pki.sh makes them, or unpack-bootstrap-ignition.sh takes the installer's"}
+		return withHint(fmt.Errorf("%s has no certificates yet", lab), "make-pki.sh makes them, or unpack-bootstrap-ignition.sh takes the installer's")
 	}
 	r := newCertificatesReport(plan, places, all, time.Now().UTC())
 	if format == "json" {
@@ -109,7 +109,7 @@ func collectCertificates(ctx context.Context, plan *labs.Plan, places *host.Plac
 	}
 	f := found[0]
 	if !f.Had {
-		return nil, nil, &hintError{fmt.Errorf("the certificates cannot be read: %s", check.Plain(f.Problem)), "--local shows those of the workstation"}
+		return nil, nil, withHint(fmt.Errorf("the certificates cannot be read: %s", check.Plain(f.Problem)), "--local shows those of the workstation")
 	}
 	return host.ParseCertificates(f.Text), partly(f), nil
 }
@@ -124,7 +124,7 @@ func partly(f host.Found) error {
 		if why == "" {
 			why = fmt.Sprintf("what reads them ended with status %d", f.Status)
 		}
-		return &hintError{fmt.Errorf("not all certificates were read: %s", why), "what is shown is true, and not all"}
+		return withHint(fmt.Errorf("not all certificates were read: %s", why), "what is shown is true, and not all")
 	}
 	return nil
 }
@@ -263,16 +263,4 @@ func nextEnd(endings []host.Ending, now time.Time) string {
 			e.At.Format("2006-01-02 15:04"), left(e.At.Sub(now)))
 	}
 	return ""
-}
-
-// left is a duration as people say it: days, or hours and minutes.
-func left(d time.Duration) string {
-	sign := ""
-	if d < 0 {
-		sign, d = "-", -d
-	}
-	if days := int(d / (24 * time.Hour)); days >= 2 {
-		return fmt.Sprintf("%s%dd", sign, days)
-	}
-	return sign + short(d.Truncate(time.Minute))
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"bootlab/labs"
 )
 
 func newCheckCommand(io streams) *cobra.Command {
@@ -33,18 +31,4 @@ With --from-audit, say too what generate would apply of that file.`,
 	}
 	from.flags(c.Flags())
 	return c
-}
-
-// loadPlan reads a lab and resolves it. Warnings are printed, problems are the
-// error.
-func loadPlan(io streams, path string) (*labs.Plan, error) {
-	catalog := labs.Builtin()
-	lab, problems := labs.LoadLab(path, catalog)
-	if errs := problems.Errors(); len(errs) > 0 {
-		return nil, problems
-	}
-	for _, warning := range problems {
-		fmt.Fprintln(io.err, warning)
-	}
-	return catalog.Resolve(lab)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // bootlab runs a command line and gives what it printed and its status.
 func bootlab(args ...string) (stdout, stderr string, status int) {
 	var out, errs bytes.Buffer
-	status = run(args, streams{strings.NewReader(""), &out, &errs})
+	status = run(context.Background(), args, streams{in: strings.NewReader(""), out: &out, err: &errs})
 	return out.String(), errs.String(), status
 }
 
@@ -174,7 +175,7 @@ func TestAFailedWriteToTheTerminalIsAnError(t *testing.T) {
 	}
 	defer full.Close()
 	var errs bytes.Buffer
-	if status := run([]string{"labs"}, streams{strings.NewReader(""), full, &errs}); status != exitFailed {
+	if status := run(context.Background(), []string{"labs"}, streams{in: strings.NewReader(""), out: full, err: &errs}); status != exitFailed {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }

@@ -32,7 +32,7 @@ to be open is not.`,
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
-				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+				return asUsageError(withHint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
 			}
 			plan, err := loadPlan(io, args[0])
 			if err != nil {
@@ -46,7 +46,7 @@ to be open is not.`,
 				return vmsError(err)
 			}
 			if places.Local {
-				return &hintError{errors.New("this lab has no machines to ask from"), "bootlab vms up makes them"}
+				return withHint(errors.New("this lab has no machines to ask from"), "bootlab vms up makes them")
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -55,7 +55,7 @@ to be open is not.`,
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case !report.Asked():
-				return &hintError{fmt.Errorf("no machine could be asked: %s", reasons(report)), "bootlab vms status says which machines run"}
+				return withHint(fmt.Errorf("no machine could be asked: %s", reasons(report)), "bootlab vms status says which machines run")
 			case format == "json":
 				err = writeJSON(io.out, report)
 			default:
@@ -81,7 +81,7 @@ func isAsker(lab *labs.Lab, name string) error {
 	if name == "" || slices.Contains(names, name) {
 		return nil
 	}
-	return &usageError{&hintError{fmt.Errorf("--from-node %q is none of the machines to ask from", name), fmt.Sprintf("they are %v", names)}}
+	return asUsageError(withHint(fmt.Errorf("--from-node %q is none of the machines to ask from", name), fmt.Sprintf("they are %v", names)))
 }
 
 // printPaths writes what is broken first, then what is open or waits.

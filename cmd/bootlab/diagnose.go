@@ -7,7 +7,6 @@ import (
 	stdio "io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,10 +39,10 @@ does not tell.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			print := map[string]func(stdio.Writer, *diagnose.Report){"text": printWalk, "markdown": printMarkdown}[format]
 			if print == nil && format != "json" {
-				return &usageError{&hintError{fmt.Errorf("output %q is none of text, markdown, json", format), "--output text"}}
+				return asUsageError(withHint(fmt.Errorf("output %q is none of text, markdown, json", format), "--output text"))
 			}
 			if from != "" && place.local {
-				return &usageError{&hintError{fmt.Errorf("--from and --local exclude each other"), "a bundle knows whether it is of a local run"}}
+				return asUsageError(withHint(fmt.Errorf("--from and --local exclude each other"), "a bundle knows whether it is of a local run"))
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -77,11 +76,11 @@ does not tell.`,
 func diagnosed(ctx context.Context, io streams, path string, place *where, from string) (*diagnose.Report, error) {
 	bundle, err := isBundle(path)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, asUsageError(err)
 	}
 	if bundle {
 		if from != "" || place.local {
-			return nil, &usageError{&hintError{fmt.Errorf("%s is a bundle already", path), "leave --from and --local out"}}
+			return nil, asUsageError(withHint(fmt.Errorf("%s is a bundle already", path), "leave --from and --local out"))
 		}
 		return judgedAlone(ctx, io, path)
 	}
@@ -106,7 +105,7 @@ func isBundle(path string) (bool, error) {
 	lab, bundle := has(labs.LabFile), has("bootstrap") || has("rendered-assets")
 	switch {
 	case lab && bundle:
-		return false, &hintError{fmt.Errorf("%s is a lab and a bundle", path), "move lab.yaml, or bootstrap/ and rendered-assets/, to a directory of their own"}
+		return false, withHint(fmt.Errorf("%s is a lab and a bundle", path), "move lab.yaml, or bootstrap/ and rendered-assets/, to a directory of their own")
 	case !lab && !bundle:
 		if nested, _ := filepath.Glob(filepath.Join(path, "log-bundle-*", "*")); len(nested) > 0 {
 			return true, nil
@@ -122,7 +121,7 @@ func judgedAlone(ctx context.Context, io streams, file string) (*diagnose.Report
 		return nil, errInterrupted
 	}
 	if err != nil {
-		return nil, &hintError{err, "it takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory"}
+		return nil, withHint(err, "it takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory")
 	}
 	defer bundle.Close()
 	report, err := diagnose.Judge(bundle)
@@ -164,7 +163,7 @@ func foundIn(ctx context.Context, io streams, file string, d *labs.Diagnosis, la
 		return nil, false, errInterrupted
 	}
 	if err != nil {
-		return nil, false, &hintError{err, "--from takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory"}
+		return nil, false, withHint(err, "--from takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory")
 	}
 	defer bundle.Close()
 	found := bundle.Found(d.Evidence, lab)
@@ -297,11 +296,5 @@ func printExhibits(w stdio.Writer, all []diagnose.Exhibit) {
 		for _, line := range e.Lines {
 			fmt.Fprintf(w, "    | %s\n", line)
 		}
-	}
-}
-
-func printIndented(w stdio.Writer, indent, text string) {
-	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
-		fmt.Fprint(w, indent, strings.TrimRight(line, "\n"), "\n")
 	}
 }

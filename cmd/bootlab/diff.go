@@ -27,7 +27,7 @@ guide make of them. FROM may be the newer one.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			write, ok := diffFormats[format]
 			if !ok {
-				return &usageError{&hintError{fmt.Errorf("there is no format %q", format), "formats: text, markdown, json"}}
+				return asUsageError(withHint(fmt.Errorf("there is no format %q", format), "formats: text, markdown, json"))
 			}
 			comparison, err := compare(args[0], args[1], stage)
 			if err != nil {
@@ -55,7 +55,7 @@ func compare(from, to, stage string) (*labs.Comparison, error) {
 	}
 	comparison, err = comparison.Only(catalog, stage)
 	if err != nil {
-		return nil, &hintError{err, "stages: " + strings.Join(catalog.Bootkube.Order, " ")}
+		return nil, withHint(err, "stages: "+strings.Join(catalog.Bootkube.Order, " "))
 	}
 	return comparison, nil
 }

@@ -29,7 +29,7 @@ changed; to prove KVM a machine with a disk of 1 MiB runs for a moment.`,
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
-				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+				return asUsageError(withHint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -88,7 +88,7 @@ func printDiagnosis(io streams, lab string, findings []doctor.Finding, format st
 		failed = printFindings(io.out, findings, true)
 	}
 	if failed > 0 {
-		return &hintError{fmt.Errorf("%d checks failed: bootlab vms up cannot run", failed), "fix what is marked failed, and run doctor again"}
+		return withHint(fmt.Errorf("%d checks failed: bootlab vms up cannot run", failed), "fix what is marked failed, and run doctor again")
 	}
 	if format == "text" {
 		fmt.Fprintf(io.out, "all checks passed; next: bootlab vms up %s\n", lab)

@@ -66,7 +66,7 @@ type explainRequest struct {
 func parseExplain(args []string) (*explainRequest, error) {
 	r := &explainRequest{}
 	usage := func(problem string) error {
-		return &usageError{&hintError{fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY|SYMPTOM [--lab LAB] [--release RELEASE] [--from-audit FILE]"}}
+		return asUsageError(withHint(fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY|SYMPTOM [--lab LAB] [--release RELEASE] [--from-audit FILE]"))
 	}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
@@ -105,10 +105,10 @@ func runExplain(io streams, r *explainRequest) error {
 			return err
 		}
 	}
-	return &hintError{
+	return withHint(
 		fmt.Errorf("%s is no stage, file, field, flag, key, symptom or chapter of release %s", r.what, plan.Version()),
 		cmp.Or(newWord(r.what), "stages: "+strings.Join(e.stageIDs(), " ")),
-	}
+	)
 }
 
 // explainPlan is the plan of the lab that was named, else that of the default

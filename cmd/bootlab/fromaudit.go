@@ -39,7 +39,7 @@ func (f *fromAudit) flags(set *pflag.FlagSet) {
 func loadPlanFrom(io streams, path string, from fromAudit) (*labs.Plan, error) {
 	if from.file == "" {
 		if from.release != "" {
-			return nil, &usageError{&hintError{errors.New("--release without --from-audit"), "release.version of lab.yaml is the release of a lab"}}
+			return nil, asUsageError(withHint(errors.New("--release without --from-audit"), "release.version of lab.yaml is the release of a lab"))
 		}
 		return loadPlan(io, path)
 	}
@@ -62,7 +62,7 @@ func (f fromAudit) plan(lab *labs.Lab, catalog *labs.Catalog) (*labs.Plan, error
 		release = catalog.Nearest(lab.Release.Version)
 	}
 	if catalog.Release(release) == nil {
-		return nil, &usageError{&hintError{fmt.Errorf("release %q is not known", release), "known are " + strings.Join(catalog.ReleaseIDs(), ", ")}}
+		return nil, asUsageError(withHint(fmt.Errorf("release %q is not known", release), "known are "+strings.Join(catalog.ReleaseIDs(), ", ")))
 	}
 	script, origin, err := readAudited(f.file)
 	if err != nil {
@@ -140,17 +140,14 @@ func baseName(file string) string {
 	return name[:min(len(name), 80)]
 }
 
-// printApplied says what became of the differences of an audited file.
-func printApplied(w io.Writer, plan *labs.Plan) error {
-	a := plan.Audited
-	if a == nil {
-		return nil
+// auditError says of which file a refusal is.
+func auditError(name string, err error) error {
+	var refusal *audit.Refusal
+	switch {
+	case !errors.As(err, &refusal):
+		return err
+	case refusal.Line > 0:
+		return withHint(fmt.Errorf("%s:%d: %s", name, refusal.Line, refusal.Message), refusal.Hint)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "made from %s (sha256 %s) and stage data of %s: %s\n", a.File, a.SHA256, a.Nearest, a.Count())
-	for _, c := range a.With(labs.NotApplied) {
-		fmt.Fprintf(&b, "not applied: %s\n", visible(c.String()))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return withHint(fmt.Errorf("%s %s", name, refusal.Message), refusal.Hint)
 }

@@ -40,7 +40,7 @@ every secret: look into it before you give it away.`,
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout <= 0 {
-				return &usageError{&hintError{fmt.Errorf("timeout %s is not above 0", timeout), "--timeout 5m"}}
+				return asUsageError(withHint(fmt.Errorf("timeout %s is not above 0", timeout), "--timeout 5m"))
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -71,7 +71,7 @@ func runGather(ctx context.Context, io streams, dir string, place *where, output
 		return errNotWritten
 	}
 	if b.Had() == 0 {
-		return &hintError{errors.New("nothing could be collected"), "bootlab diagnose " + dir + " says why"}
+		return withHint(errors.New("nothing could be collected"), "bootlab diagnose "+dir+" says why")
 	}
 	return writeGathered(ctx, io, plan.Lab, b, output, dir)
 }
@@ -85,10 +85,10 @@ func freeOutput(output string) error {
 		return nil
 	}
 	if _, err := os.Lstat(output); err == nil {
-		return &hintError{fmt.Errorf("%s is there already", output), "give another name; gather replaces nothing"}
+		return withHint(fmt.Errorf("%s is there already", output), "give another name; gather replaces nothing")
 	}
 	if info, err := os.Stat(filepath.Dir(output)); err != nil || !info.IsDir() {
-		return &hintError{fmt.Errorf("%s is no directory", filepath.Dir(output)), "make it first"}
+		return withHint(fmt.Errorf("%s is no directory", filepath.Dir(output)), "make it first")
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func writeGathered(ctx context.Context, io streams, lab *labs.Lab, b *gather.Bun
 			return errNotWritten
 		}
 		if errors.Is(err, fs.ErrExist) {
-			return &hintError{fmt.Errorf("%s is there already", output), "run it again"}
+			return withHint(fmt.Errorf("%s is there already", output), "run it again")
 		}
 		return err
 	}

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -117,20 +116,6 @@ func physical(path string) (string, error) {
 	}
 }
 
-// writeError says what to do when the output cannot be written.
-func writeError(out string, err error) error {
-	var edited *generator.EditedError
-	switch {
-	case errors.As(err, &edited):
-		return &hintError{err, "nothing was written; --force replaces them and keeps yours as NAME.edited"}
-	case errors.Is(err, syscall.ENOSPC):
-		return &hintError{err, "make room on that disk and run generate again"}
-	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
-		return &hintError{err, "choose another directory with --output, or make " + out + " writable"}
-	}
-	return err
-}
-
 func printReport(io streams, out string, r *generator.Report) error {
 	_, err := fmt.Fprintf(io.out, "%s: %d files written, %d unchanged, %d removed\n", out, len(r.Written), len(r.Unchanged), len(r.Removed))
 	for _, kept := range r.Kept {
@@ -144,5 +129,20 @@ read: %[1]s
 run:  %[2]s/make-pki.sh --step
 each script says at its end which one is next
 `, filepath.Join(out, "README.md"), filepath.Join(out, "scripts"))
+	return err
+}
+
+// printApplied says what became of the differences of an audited file.
+func printApplied(w io.Writer, plan *labs.Plan) error {
+	a := plan.Audited
+	if a == nil {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "made from %s (sha256 %s) and stage data of %s: %s\n", a.File, a.SHA256, a.Nearest, a.Count())
+	for _, c := range a.With(labs.NotApplied) {
+		fmt.Fprintf(&b, "not applied: %s\n", visible(c.String()))
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -47,7 +47,7 @@ func runInit(io streams, dir, from string) error {
 	}
 	text, err := labs.Commented(from, filepath.Base(absolute))
 	if err != nil {
-		return &hintError{err, "the directory's name becomes the cluster's; bootlab labs lists what --from takes"}
+		return withHint(err, "the directory's name becomes the cluster's; bootlab labs lists what --from takes")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -73,7 +73,7 @@ func writeNew(path string, data []byte) error {
 	}
 	err = os.Link(f.Name(), path)
 	if errors.Is(err, fs.ErrExist) {
-		return &hintError{fmt.Errorf("%s exists already", path), "choose another directory, or remove the file if you do not want it"}
+		return withHint(fmt.Errorf("%s exists already", path), "choose another directory, or remove the file if you do not want it")
 	}
 	return err
 }

@@ -22,7 +22,7 @@ import (
 // What a node says must not reach the terminal as it is.
 func TestErrorsDoNotControlTheTerminal(t *testing.T) {
 	for _, err := range []error{
-		&hintError{errors.New("a\x1b]0;title\x07b\u202ec\n\tsecond"), "h\x1b[2J"},
+		withHint(errors.New("a\x1b]0;title\x07b\u202ec\n\tsecond"), "h\x1b[2J"),
 		labs.Problems{{Message: "a\x1b[31mb"}},
 	} {
 		var out bytes.Buffer
@@ -90,7 +90,7 @@ func TestAnInterruptEndsReadingABundle(t *testing.T) {
 	stop()
 	for _, command := range []string{"diagnose", "verify", "timeline"} {
 		var out, stderr bytes.Buffer
-		root := newRootCommand(streams{strings.NewReader(""), &out, &stderr})
+		root := newRootCommand(streams{in: strings.NewReader(""), out: &out, err: &stderr})
 		root.SetArgs([]string{command, lab, "--from", file})
 		if err := root.ExecuteContext(ctx); !errors.Is(err, errInterrupted) || out.Len() > 0 {
 			t.Errorf("%s: %v\n%s%s", command, err, out.String(), stderr.String())

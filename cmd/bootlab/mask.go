@@ -41,10 +41,10 @@ addresses of your machines stay too: look into the copy before you give it away.
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
-				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+				return asUsageError(withHint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
 			}
 			if to == "" {
-				return &usageError{&hintError{errors.New("--to is required"), "bootlab mask " + args[0] + " --to masked-" + filepath.Base(args[0])}}
+				return asUsageError(withHint(errors.New("--to is required"), "bootlab mask "+args[0]+" --to masked-"+filepath.Base(args[0])))
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -71,9 +71,9 @@ func runMask(ctx context.Context, io streams, bundle, to, lab, format string) er
 	case ctx.Err() != nil:
 		return errNotWritten
 	case errors.Is(err, fs.ErrExist):
-		return &hintError{fmt.Errorf("%s is there already", to), "give another name; mask replaces nothing"}
+		return withHint(fmt.Errorf("%s is there already", to), "give another name; mask replaces nothing")
 	case err != nil:
-		return &hintError{fmt.Errorf("nothing is written: %w", err), "BUNDLE is an archive, a directory or a log; --to is a new file in a directory that is there"}
+		return withHint(fmt.Errorf("nothing is written: %w", err), "BUNDLE is an archive, a directory or a log; --to is a new file in a directory that is there")
 	}
 	if format == "json" {
 		return writeJSON(io.out, report)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -49,19 +48,12 @@ func releasesText(catalog *labs.Catalog) string {
 	return b.String()
 }
 
-// table writes rows of cells, each column as wide as its widest cell.
-func table(b *strings.Builder, fill func(row func(cells ...string))) {
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fill(func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")) })
-	w.Flush()
-}
-
 // withReleaseHint adds the nearest release to an error about one that is not
 // known.
 func withReleaseHint(err error) error {
 	var unknown *labs.UnknownRelease
 	if errors.As(err, &unknown) && unknown.Hint() != "" {
-		return &hintError{err, unknown.Hint()}
+		return withHint(err, unknown.Hint())
 	}
 	return err
 }

@@ -81,13 +81,6 @@ func TestDiffInJSONCanBeReadBack(t *testing.T) {
 	}
 }
 
-func TestAMovedStageIsToldInText(t *testing.T) {
-	c := &labs.Comparison{From: "4.14", To: "4.18", Stages: []labs.StageChange{{Kind: labs.Moved, ID: "a", Title: "A", After: "b", Release: "4.15"}}}
-	if got := diffText(c); !strings.Contains(got, "> a: A  [4.15]\n  behind b, no longer behind the start\n") {
-		t.Error(got)
-	}
-}
-
 func TestAnUnknownReleaseIsRefusedWithTheNearest(t *testing.T) {
 	for release, hint := range map[string]string{"4.18.3": "hint: the nearest is 4.18: ", "4.13": "hint: the nearest is 4.14\n", "5.1": "hint: the nearest is main\n"} {
 		var complaints []string

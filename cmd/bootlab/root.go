@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 )
 
@@ -21,10 +23,24 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 	root.SetOut(io.out)
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{&hintError{withNewFlag(c, err), c.CommandPath() + " --help lists the flags"}}
+		return asUsageError(withHint(withNewFlag(c, err), c.CommandPath()+" --help lists the flags"))
 	})
-	root.AddCommand(newInitCommand(io), newLabsCommand(io), newCheckCommand(io), newGenerateCommand(io),
-		newExplainCommand(io), newReleasesCommand(io), newDiffCommand(io), newAuditCommand(io), newDiagnoseCommand(io), newConnectivityCommand(io), newGatherCommand(io), newMaskCommand(io), newWatchCommand(io), newVerifyCommand(io), newTimelineCommand(io), newCertificatesCommand(io), newSiteCommand(io), newDoctorCommand(io), newVMsCommand(io), newVersionCommand(io))
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"lab", "Make a lab:", labCommands(io)},
+		{"guide", "Read about the bootstrap:", guideCommands(io)},
+		{"inspect", "Look at a lab that runs, or at a bundle:", inspectCommands(io)},
+		{"machines", "Run the machines of a lab:", machineCommands(io)},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newVersionCommand(io))
 	for _, c := range root.Commands() {
 		if c.Args != nil {
 			c.Args = asUsage(c.Args)
@@ -35,12 +51,15 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 	return root
 }
 
-// asUsage turns a complaint about arguments into a usage error with a hint.
-func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return &usageError{&hintError{err, "usage: " + c.UseLine()}}
-		}
-		return nil
+func newVersionCommand(io streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of bootlab and of the Go that built it",
+		Example: "  bootlab version",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(io.out, version())
+			return err
+		},
 	}
 }

@@ -89,7 +89,7 @@ func guideDir(lab string) (string, error) {
 		}
 	}
 	err := fmt.Errorf("%s holds no guide: expected %s", lab, filepath.Join(lab, "out", "guide.json"))
-	return "", &hintError{err, "bootlab generate " + lab + " writes it"}
+	return "", withHint(err, "bootlab generate "+lab+" writes it")
 }
 
 // openGuide opens the directory so that no link in it leads out of it.
@@ -104,7 +104,7 @@ func openGuide(lab string) (dir string, root *os.Root, err error) {
 func buildSite(guide fs.FS, lab string) (*site.Site, error) {
 	s, err := site.Build(guide)
 	if err != nil {
-		return nil, &hintError{err, "if files of the guide were edited or are missing, bootlab generate " + lab + " --force writes them again"}
+		return nil, withHint(err, "if files of the guide were edited or are missing, bootlab generate "+lab+" --force writes them again")
 	}
 	return s, nil
 }
@@ -169,7 +169,7 @@ func runSiteServe(ctx context.Context, io streams, lab, listen string) error {
 	}
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
-		return &hintError{err, "choose another port with --listen 127.0.0.1:PORT"}
+		return withHint(err, "choose another port with --listen 127.0.0.1:PORT")
 	}
 	live := site.Live{
 		Rebuild: source.rebuild,

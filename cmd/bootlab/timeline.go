@@ -49,9 +49,9 @@ $XDG_STATE_HOME/bootlab/durations.json (~/.local/state).`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case r.format != "text" && r.format != "json" && r.format != "svg":
-				return &usageError{&hintError{fmt.Errorf("output %q is none of %s", r.format, strings.Join(timelineForms, ", ")), "--output text"}}
+				return asUsageError(withHint(fmt.Errorf("output %q is none of %s", r.format, strings.Join(timelineForms, ", ")), "--output text"))
 			case r.from != "" && r.local:
-				return &usageError{&hintError{errors.New("--from and --local name two places"), "one of them"}}
+				return asUsageError(withHint(errors.New("--from and --local name two places"), "one of them"))
 			}
 			ctx, stop := untilInterrupted(c)
 			defer stop()
@@ -115,7 +115,7 @@ func (r *timelineRequest) here(ctx context.Context, io streams, plan *labs.Plan)
 	}
 	c, err := watchedChronicle(ctx, io, plan, places)
 	if errors.Is(err, record.ErrNone) {
-		return nil, &hintError{fmt.Errorf("%s: %w", plan.Lab.Dir, err), "nothing was run yet; the guide begins with bootlab site serve " + plan.Lab.Dir + ", and --from reads a bundle"}
+		return nil, withHint(fmt.Errorf("%s: %w", plan.Lab.Dir, err), "nothing was run yet; the guide begins with bootlab site serve "+plan.Lab.Dir+", and --from reads a bundle")
 	}
 	return c, err
 }
@@ -133,7 +133,7 @@ func openChronicle(ctx context.Context, io streams, path string) (*chronicle, er
 		return nil, errInterrupted
 	}
 	if err != nil {
-		return nil, &hintError{fmt.Errorf("%s: %w", path, unwrapPath(err)), "a bundle of bootlab gather or openshift-install gather bootstrap, or a directory with bootkube.json"}
+		return nil, withHint(fmt.Errorf("%s: %w", path, unwrapPath(err)), "a bundle of bootlab gather or openshift-install gather bootstrap, or a directory with bootkube.json")
 	}
 	c.spans = record.TimeLine(c.services...)
 	return c, nil
@@ -198,7 +198,7 @@ func watchedChronicle(ctx context.Context, io streams, plan *labs.Plan, places *
 		fmt.Fprintf(io.err, "warning: %s: %s\n", places.Bootstrap.Name(), check.Plain(err.Error()))
 		return c, nil
 	case errors.Is(err, host.ErrUnreachable):
-		return nil, &hintError{err, "bootlab vms status " + plan.Lab.Dir + " says whether it runs; --local shows the local run, and --from a bundle"}
+		return nil, withHint(err, "bootlab vms status "+plan.Lab.Dir+" says whether it runs; --local shows the local run, and --from a bundle")
 	}
 	return nil, err
 }

@@ -177,18 +177,6 @@ func outcome(s *record.Span) string {
 	return string(s.State)
 }
 
-// short is a duration without what is zero: 1h5m, 12s.
-func short(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // label is a span's name in a table, with the stage's own where that differs.

@@ -123,7 +123,7 @@ func (r *verifyRequest) refuse(c *cobra.Command) error {
 		wrong, hint = "--timeout "+r.timeout.String()+" is no time", "as 90s or 5m"
 	}
 	if wrong != "" {
-		return &usageError{&hintError{errors.New(wrong), hint}}
+		return asUsageError(withHint(errors.New(wrong), hint))
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func runVerify(ctx context.Context, io streams, r *verifyRequest) error {
 	}
 	live := &check.Live{Plan: plan, Places: places, Out: out, NodeScripts: overlay.Scripts, Advice: generator.Advice, Timeout: r.timeout}
 	if _, err := os.Stat(filepath.Join(out, "scripts")); err != nil {
-		return &hintError{fmt.Errorf("%s has no scripts: %w", r.lab, err), "bootlab generate " + r.lab}
+		return withHint(fmt.Errorf("%s has no scripts: %w", r.lab, err), "bootlab generate "+r.lab)
 	}
 	chosen, err := r.choose(plan, live.Here)
 	if err != nil {
@@ -162,7 +162,7 @@ func runVerify(ctx context.Context, io streams, r *verifyRequest) error {
 	}
 	report := live.Run(ctx, chosen, told)
 	if ctx.Err() != nil {
-		return &hintError{errors.New("interrupted"), "nothing was changed; the verdict is not complete"}
+		return withHint(errors.New("interrupted"), "nothing was changed; the verdict is not complete")
 	}
 	err = r.end(io, printer, report)
 	if r.format == "text" && report.Summary.Asked() > 0 {
@@ -192,9 +192,9 @@ func (r *verifyRequest) choose(plan *labs.Plan, here func(*labs.Stage) bool) ([]
 	var unknown *check.UnknownStage
 	switch {
 	case errors.As(err, &unknown):
-		return nil, &usageError{&hintError{err, cmp.Or(newWord(unknown.Word), "a stage, FROM..TO or all; stages are "+strings.Join(unknown.Known, " "))}}
+		return nil, asUsageError(withHint(err, cmp.Or(newWord(unknown.Word), "a stage, FROM..TO or all; stages are "+strings.Join(unknown.Known, " "))))
 	case err != nil:
-		return nil, &usageError{&hintError{err, "bootlab explain STAGE says where a stage runs"}}
+		return nil, asUsageError(withHint(err, "bootlab explain STAGE says where a stage runs"))
 	}
 	return chosen, nil
 }
@@ -206,7 +206,7 @@ func (r *verifyRequest) bundle(ctx context.Context, io streams, plan *labs.Plan)
 		return errInterrupted
 	}
 	if err != nil {
-		return &hintError{err, "bootlab gather and openshift-install gather bootstrap make bundles"}
+		return withHint(err, "bootlab gather and openshift-install gather bootstrap make bundles")
 	}
 	defer b.Close()
 	for _, note := range b.Notes {
@@ -238,7 +238,7 @@ const bundledAssets = "rendered-assets/openshift"
 
 func fromBundle(plan *labs.Plan, b *host.Bundle) (*check.Declared, error) {
 	if info, err := fs.Stat(b.FS(), bundledAssets); err != nil || !info.IsDir() {
-		return nil, &hintError{fmt.Errorf("%s holds no %s", b.Path, bundledAssets), "the bootstrap node could not be reached when it was gathered, or there was nothing yet"}
+		return nil, withHint(fmt.Errorf("%s holds no %s", b.Path, bundledAssets), "the bootstrap node could not be reached when it was gathered, or there was nothing yet")
 	}
 	assets, err := fs.Sub(b.FS(), bundledAssets)
 	if err != nil {
@@ -305,7 +305,7 @@ func (r *verifyRequest) verdict(report *check.Report) error {
 	case s.Bad() > 0, s.CannotTell > 0 && !r.partial, s.Passed == 0 && s.CannotTell > 0:
 		return foundError{}
 	case s.Asked() == 0:
-		return &hintError{errors.New("nothing was checked: none of these stages is done yet"), "name one alone to check it all the same"}
+		return withHint(errors.New("nothing was checked: none of these stages is done yet"), "name one alone to check it all the same")
 	}
 	return nil
 }

@@ -1,24 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
-
-func newVersionCommand(io streams) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of bootlab and of the Go that built it",
-		Example: "  bootlab version",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(io.out, version())
-			return err
-		},
-	}
-}
 
 // version is what the Go toolchain wrote into the binary: the module's version,
 // else the commit it was built from.

@@ -1,19 +1,13 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"bootlab/labs"
-	"bootlab/vms"
 	"bootlab/vms/libvirt"
 	"bootlab/vms/provision"
 	"bootlab/vms/state"
@@ -76,26 +70,6 @@ func openMachines(io streams, path, uri string, look bool) (*machinesOf, error) 
 	}
 	return &machinesOf{p, end}, nil
 }
-
-// vmsError gives the hint of a problem the form that all commands print.
-func vmsError(err error) error {
-	var p *vms.Problem
-	if errors.As(err, &p) && p.Hint != "" {
-		return &hintError{err, p.Hint}
-	}
-	return err
-}
-
-// untilInterrupted ends with Ctrl-C, so that a command can say what is left. A
-// second Ctrl-C ends the program at once.
-func untilInterrupted(c *cobra.Command) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
-}
-
-// errInterrupted is the error of a command that only looks at things.
-var errInterrupted = errors.New("interrupted")
 
 func connectFlag(c *cobra.Command, uri *string) {
 	c.Flags().StringVar(uri, "connect", labs.LibvirtURI, "libvirt connection")

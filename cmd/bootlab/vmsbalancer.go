@@ -32,7 +32,7 @@ with.`,
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
-				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+				return asUsageError(withHint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
 			}
 			p, err := openMachines(io, args[0], uri, !with && !without)
 			if err != nil {

@@ -29,9 +29,9 @@ func TestTheMachinesClockComesFromTheirIgnition(t *testing.T) {
 	if got := ignitionClock(lab, up, time.Now()); got != "" {
 		t.Errorf("without a file: %s", got)
 	}
-	putRecord(t, ignitionFile(lab, vms.Bootstrap), string(config))
-	at := func(machines []provision.Status, later time.Duration) string {
-		return ignitionClock(lab, machines, time.Now().Add(later))
+	putRecord(t, filepath.Join(lab, "out", "work", "assets", "ignition", "bootstrap.ign"), string(config))
+	at := func(all []provision.Status, later time.Duration) string {
+		return ignitionClock(lab, all, time.Now().Add(later))
 	}
 	_, ends, err := doctor.FirstToEnd(config)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestTheMachinesClockComesFromTheirIgnition(t *testing.T) {
 		{at(up, -10*time.Second), "certificates: a.crt ends first, at " + end + " UTC, in 5h"},
 		{at(up, 6*time.Hour), "certificates: a.crt has ended, 1h ago; what was not handed over by then cannot be"},
 		{at(up[:1], 0), ""},
-		{at([]provision.Status{{Role: vms.Bootstrap, State: notMade}}, 0), ""},
+		{at([]provision.Status{{Role: vms.Bootstrap, State: "not made"}}, 0), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -69,7 +69,7 @@ is run again. From then on bootlab vms up takes this image.`,
 			}
 			err = fetchImage(ctx, io, artifact, plan.Lab.Dir)
 			if ctx.Err() != nil {
-				return &hintError{errors.New("interrupted"), "what is here stays; the same command goes on"}
+				return withHint(errors.New("interrupted"), "what is here stays; the same command goes on")
 			}
 			return vmsError(err)
 		},
@@ -215,7 +215,7 @@ func newImageVerifyCommand(io streams) *cobra.Command {
 				fmt.Fprintf(io.out, "%s is right\n", f.File)
 			})
 			if err == nil && bad > 0 {
-				err = &hintError{fmt.Errorf("%d images are damaged", bad), "remove them and fetch again: bootlab vms image fetch LAB"}
+				err = withHint(fmt.Errorf("%d images are damaged", bad), "remove them and fetch again: bootlab vms image fetch LAB")
 			}
 			return err
 		},

@@ -119,7 +119,7 @@ on it: ssh, the API and the Machine Config Server.`,
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
-				return &usageError{&hintError{fmt.Errorf("output %q is none of text, json", format), "--output text"}}
+				return asUsageError(withHint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
 			}
 			p, err := openMachines(io, args[0], uri, true)
 			if err != nil {

@@ -35,7 +35,7 @@ that was printed before. What was printed so far: bootlab vms log.`,
 				return vmsError(err)
 			}
 			if !running {
-				return &hintError{fmt.Errorf("%s does not run", m.Name), "bootlab vms start " + args[0] + " " + m.Name}
+				return withHint(fmt.Errorf("%s does not run", m.Name), "bootlab vms start "+args[0]+" "+m.Name)
 			}
 			return become("virsh", "apt-get install libvirt-clients, or dnf install libvirt-client",
 				"--connect", uri, "console", p.Lab.DomainName(m.Name))
@@ -135,7 +135,7 @@ func oneMachine(all []vms.Machine, name string) (vms.Machine, error) {
 func become(name, install string, args ...string) error {
 	program, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrNotFound) {
-		return &hintError{errors.New(name + " is not installed"), install}
+		return withHint(errors.New(name+" is not installed"), install)
 	}
 	if err != nil {
 		return err

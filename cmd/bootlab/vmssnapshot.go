@@ -71,7 +71,7 @@ var snapshotName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 func withSnapshot(io streams, args []string, uri string, do func(*provision.Provisioner, []vms.Machine) error) error {
 	// It ends up in file names and in XML.
 	if !snapshotName.MatchString(args[1]) {
-		return &usageError{&hintError{fmt.Errorf("%q is no name for a snapshot", args[1]), "letters, digits, dots, dashes and underscores, as before-masters"}}
+		return asUsageError(withHint(fmt.Errorf("%q is no name for a snapshot", args[1]), "letters, digits, dots, dashes and underscores, as before-masters"))
 	}
 	p, err := openMachines(io, args[0], uri, false)
 	if err != nil {

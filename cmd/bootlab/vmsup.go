@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -46,7 +45,7 @@ with what the lab was made with.`,
 					err = p.Up(ctx, printStep(io))
 				}
 				if err != nil && ctx.Err() != nil {
-					return &hintError{errors.New("interrupted"), "what was made stays; bootlab vms up " + args[0] + " goes on, down takes it away"}
+					return withHint(errors.New("interrupted"), "what was made stays; bootlab vms up "+args[0]+" goes on, down takes it away")
 				}
 				if err != nil {
 					return err
@@ -123,7 +122,7 @@ prune removes them. What others made is left alone.`,
 				}
 				err = printReceipt(io, receipts)
 				if ctx.Err() != nil && err != nil {
-					return &hintError{errors.New("interrupted"), "bootlab vms down " + args[0] + " goes on where it ended"}
+					return withHint(errors.New("interrupted"), "bootlab vms down "+args[0]+" goes on where it ended")
 				}
 				return err
 			})
@@ -148,7 +147,7 @@ func printReceipt(io streams, receipts []provision.Receipt) error {
 		return err
 	}
 	if left > 0 {
-		return &hintError{fmt.Errorf("%d things of the lab are still there", left), "each says why above; fix that and run down again"}
+		return withHint(fmt.Errorf("%d things of the lab are still there", left), "each says why above; fix that and run down again")
 	}
 	fmt.Fprintln(io.out, "nothing of the lab is left on this host")
 	return nil
@@ -199,9 +198,6 @@ func printCommands(io streams, out string, commands []vms.Command) {
 		fmt.Fprintln(io.out, c.Line)
 	}
 }
-
-// shellWord quotes a path for the shell.
-func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func printMachines(io streams, machines []vms.Machine, domain func(string) string) error {
 	memory, cpus, disk := 0, 0, 0

@@ -52,7 +52,7 @@ PgUp, PgDn scroll, ? helps.`,
 		Args:    asUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if interval != 0 && interval < shortestInterval {
-				return &usageError{&hintError{fmt.Errorf("interval %s is too short", interval), "--interval 100ms is the shortest"}}
+				return asUsageError(withHint(fmt.Errorf("interval %s is too short", interval), "--interval 100ms is the shortest"))
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -185,23 +184,5 @@ func TestPlainLinesAreOnePerChangeUntilNobodyReads(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("it goes on without a reader")
-	}
-}
-
-func TestWatchRefusesWhatItCannotDo(t *testing.T) {
-	if _, stderr, status := bootlab("watch", newLab(t), "--interval", "1ms"); status != exitUsage || !strings.Contains(stderr, "too short") {
-		t.Errorf("status %d: %s", status, stderr)
-	}
-	if _, stderr, status := bootlab("watch", filepath.Join(t.TempDir(), "none")); status != exitFailed || !strings.Contains(stderr, "none") {
-		t.Errorf("status %d: %s", status, stderr)
-	}
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip("this system has no /dev/full")
-	}
-	defer full.Close()
-	var errs bytes.Buffer
-	if status := run([]string{"watch", newLab(t)}, streams{strings.NewReader(""), full, &errs}); status != exitFailed {
-		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
