@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bootlab/cmd/bootlab/cli"
 )
 
 // bootlab runs a command line and gives what it printed and its status.
 func bootlab(args ...string) (stdout, stderr string, status int) {
 	var out, errs bytes.Buffer
-	status = run(context.Background(), args, streams{in: strings.NewReader(""), out: &out, err: &errs})
+	status = run(context.Background(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return out.String(), errs.String(), status
 }
 
@@ -175,7 +177,7 @@ func TestAFailedWriteToTheTerminalIsAnError(t *testing.T) {
 	}
 	defer full.Close()
 	var errs bytes.Buffer
-	if status := run(context.Background(), []string{"labs"}, streams{in: strings.NewReader(""), out: full, err: &errs}); status != exitFailed {
+	if status := run(context.Background(), []string{"labs"}, cli.Streams{In: strings.NewReader(""), Out: full, Err: &errs}); status != exitFailed {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }

@@ -46,9 +46,14 @@ var ours = map[string][]string{
 	"vms/doctor":    {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/balancer", "vms/provision"},
 
 	"cmd/bootlab/background": {},
-	"cmd/bootlab": {"cmd/bootlab/background", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
-		"templates", "generator", "labs/audit", "generator/diagram", "generator/overlay", "site",
-		"vms", "vms/state", "vms/libvirt", "vms/images", "vms/access", "vms/serial", "vms/balancer", "vms/provision", "vms/doctor"},
+	"cmd/bootlab/cli":        {"labs", "labs/inspect/check", "labs/inspect/host", "labs/inspect/watch", "labs/audit", "generator", "templates", "vms", "vms/access"},
+	"cmd/bootlab/lab":        {"cmd/bootlab/cli", "labs", "labs/audit", "generator", "templates", "vms"},
+	"cmd/bootlab/guide":      {"cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/watch", "generator", "site"},
+	"cmd/bootlab/inspect": {"cmd/bootlab/background", "cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
+		"generator", "generator/diagram", "generator/overlay", "vms"},
+	"cmd/bootlab/machines": {"cmd/bootlab/cli", "labs",
+		"vms", "vms/state", "vms/libvirt", "vms/images", "vms/access", "vms/provision", "vms/doctor"},
+	"cmd/bootlab": {"cmd/bootlab/cli", "cmd/bootlab/lab", "cmd/bootlab/guide", "cmd/bootlab/inspect", "cmd/bootlab/machines"},
 }
 
 // withoutEffects are packages that only compute, and what they may therefore

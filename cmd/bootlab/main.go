@@ -7,13 +7,15 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
+
+	"bootlab/cmd/bootlab/cli"
 )
 
 func main() {
 	// A command lives for milliseconds: collecting garbage costs more of them
 	// than the few megabytes it frees.
 	debug.SetGCPercent(400)
-	os.Exit(run(context.Background(), os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+	os.Exit(run(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 // Exit statuses: what was asked for is done; something is wrong with what was
@@ -30,21 +32,21 @@ const exitUnseen = 5
 
 // run executes one command line and returns the exit status. Errors are
 // printed here and nowhere else.
-func run(ctx context.Context, args []string, io streams) int {
+func run(ctx context.Context, args []string, io cli.Streams) int {
 	root := newRootCommand(io)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitDone
 	}
-	if errors.As(err, new(unseenError)) {
+	if errors.As(err, new(cli.UnseenError)) {
 		return exitUnseen
 	}
-	if errors.As(err, new(foundError)) {
+	if errors.As(err, new(cli.FoundError)) {
 		return exitFound
 	}
-	printError(io.err, err)
-	if errors.As(err, new(*usageError)) {
+	cli.PrintError(io.Err, err)
+	if errors.As(err, new(*cli.UsageError)) {
 		return exitUsage
 	}
 	return exitFailed

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootlab/cmd/bootlab/cli"
 	"bootlab/labs"
 )
 
@@ -120,7 +121,7 @@ func (j *judge) kept(words []string) (known bool, err error) {
 
 // command parses a command line of bootlab without running it.
 func (j *judge) command(arguments []string) error {
-	io := streams{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}}
+	io := cli.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
 	c, rest, err := newRootCommand(io).Find(arguments)
 	if err != nil {
 		return err

@@ -4,9 +4,15 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"bootlab/cmd/bootlab/cli"
+	"bootlab/cmd/bootlab/guide"
+	"bootlab/cmd/bootlab/inspect"
+	"bootlab/cmd/bootlab/lab"
+	"bootlab/cmd/bootlab/machines"
 )
 
-func newRootCommand(io streams) *cobra.Command {
+func newRootCommand(io cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bootlab",
 		Short: "Learn how an OpenShift cluster bootstraps, by doing it by hand",
@@ -19,20 +25,20 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetIn(io.in)
-	root.SetOut(io.out)
-	root.SetErr(io.err)
+	root.SetIn(io.In)
+	root.SetOut(io.Out)
+	root.SetErr(io.Err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return asUsageError(withHint(withNewFlag(c, err), c.CommandPath()+" --help lists the flags"))
+		return cli.Usage(cli.Hint(cli.WithNewFlag(c, err), c.CommandPath()+" --help lists the flags"))
 	})
 	for _, g := range []struct {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"lab", "Make a lab:", labCommands(io)},
-		{"guide", "Read about the bootstrap:", guideCommands(io)},
-		{"inspect", "Look at a lab that runs, or at a bundle:", inspectCommands(io)},
-		{"machines", "Run the machines of a lab:", machineCommands(io)},
+		{"lab", "Make a lab:", lab.Commands(io)},
+		{"guide", "Read about the bootstrap:", guide.Commands(io)},
+		{"inspect", "Look at a lab that runs, or at a bundle:", inspect.Commands(io)},
+		{"machines", "Run the machines of a lab:", machines.Commands(io)},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
@@ -43,22 +49,22 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 	root.AddCommand(newVersionCommand(io))
 	for _, c := range root.Commands() {
 		if c.Args != nil {
-			c.Args = asUsage(c.Args)
+			c.Args = cli.AsUsage(c.Args)
 		}
 	}
-	root.Args = asUsage(cobra.NoArgs)
+	root.Args = cli.AsUsage(cobra.NoArgs)
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return root
 }
 
-func newVersionCommand(io streams) *cobra.Command {
+func newVersionCommand(io cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of bootlab and of the Go that built it",
 		Example: "  bootlab version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(io.out, version())
+			_, err := fmt.Fprintln(io.Out, cli.Version())
 			return err
 		},
 	}

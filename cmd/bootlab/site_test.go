@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"bootlab/cmd/bootlab/cli"
 	"bootlab/generator"
 	"bootlab/labs"
 	"bootlab/site"
@@ -201,7 +202,7 @@ func serve(t *testing.T, lab, listen string) *served {
 	s := &served{errs: &bytes.Buffer{}, cancel: cancel, done: make(chan error, 1)}
 	go func() {
 		var err error
-		if status := run(ctx, []string{"site", "serve", lab, "--listen", listen}, streams{in: strings.NewReader(""), out: write, err: s.errs}); status != exitDone {
+		if status := run(ctx, []string{"site", "serve", lab, "--listen", listen}, cli.Streams{In: strings.NewReader(""), Out: write, Err: s.errs}); status != exitDone {
 			err = errors.New(s.errs.String())
 		}
 		s.done <- err

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"bootlab/cmd/bootlab/guide"
 )
 
 func TestTheSiteTellsTheWorstOfTheClock(t *testing.T) {
 	lab := t.TempDir()
 	look := func() string {
-		return siteClock(filepath.Join(lab, "out"))()
+		return guide.Clock(filepath.Join(lab, "out"))()
 	}
 	expect := func(want string) {
 		t.Helper()

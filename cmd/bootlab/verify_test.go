@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"bootlab/cmd/bootlab/cli"
 	"bootlab/labs"
 	"bootlab/labs/inspect/check"
 )
@@ -144,7 +145,7 @@ func TestVerifyWatchesUntilAllPassed(t *testing.T) {
 	time.AfterFunc(1500*time.Millisecond, func() { writeScript(t, script, tapOf("copy-manifests", "")) })
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if status := run(ctx, []string{"verify", dir, "copy-manifests", "--watch=1", "--until-passed"}, streams{in: strings.NewReader(""), out: &out, err: &errs}); status != exitDone {
+	if status := run(ctx, []string{"verify", dir, "copy-manifests", "--watch=1", "--until-passed"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); status != exitDone {
 		t.Fatal(status, errs.String())
 	}
 	for what, times := range map[string]int{"copy-manifests unchanged: failed\n": 1, "copy-manifests unchanged: failed -> passed": 1, "copy-manifests arrived": 0} {
@@ -159,7 +160,7 @@ func TestWatchingEndsWithTheVerdict(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	var out, errs bytes.Buffer
-	if status := run(ctx, []string{"verify", dir, "copy-manifests", "--watch=1"}, streams{in: strings.NewReader(""), out: &out, err: &errs}); status != exitFound {
+	if status := run(ctx, []string{"verify", dir, "copy-manifests", "--watch=1"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); status != exitFound {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 	if strings.Count(out.String(), "unchanged") != 1 {

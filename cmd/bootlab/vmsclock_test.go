@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"bootlab/cmd/bootlab/machines"
 	"bootlab/vms"
 	"bootlab/vms/doctor"
 	"bootlab/vms/provision"
@@ -26,12 +27,12 @@ func TestTheMachinesClockComesFromTheirIgnition(t *testing.T) {
 		t.Fatal(err)
 	}
 	up := []provision.Status{{Role: vms.Master, State: "running"}, {Role: vms.Bootstrap, State: "running"}}
-	if got := ignitionClock(lab, up, time.Now()); got != "" {
+	if got := machines.IgnitionClock(lab, up, time.Now()); got != "" {
 		t.Errorf("without a file: %s", got)
 	}
 	putRecord(t, filepath.Join(lab, "out", "work", "assets", "ignition", "bootstrap.ign"), string(config))
 	at := func(all []provision.Status, later time.Duration) string {
-		return ignitionClock(lab, all, time.Now().Add(later))
+		return machines.IgnitionClock(lab, all, time.Now().Add(later))
 	}
 	_, ends, err := doctor.FirstToEnd(config)
 	if err != nil {

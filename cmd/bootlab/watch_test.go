@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bootlab/cmd/bootlab/cli"
 )
 
 func TestWatchRefusesWhatItCannotDo(t *testing.T) {
@@ -22,7 +24,7 @@ func TestWatchRefusesWhatItCannotDo(t *testing.T) {
 	}
 	defer full.Close()
 	var errs bytes.Buffer
-	if status := run(context.Background(), []string{"watch", newLab(t)}, streams{in: strings.NewReader(""), out: full, err: &errs}); status != exitFailed {
+	if status := run(context.Background(), []string{"watch", newLab(t)}, cli.Streams{In: strings.NewReader(""), Out: full, Err: &errs}); status != exitFailed {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
