@@ -115,6 +115,7 @@ func (s *Dir) Write(name string, data []byte) error {
 	return os.Rename(file.Name(), s.Path(name))
 }
 
+// Remember writes a value into a file of the directory, as JSON.
 func (s *Dir) Remember(name string, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -123,6 +124,7 @@ func (s *Dir) Remember(name string, value any) error {
 	return s.Write(name, append(text, '\n'))
 }
 
+// Recall reads a value that [Dir.Remember] wrote; there is false where none is.
 func (s *Dir) Recall(name string, value any) (there bool, err error) {
 	text, err := os.ReadFile(s.Path(name))
 	if errors.Is(err, os.ErrNotExist) {

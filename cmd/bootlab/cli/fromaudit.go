@@ -29,6 +29,7 @@ type FromAudit struct {
 	Release string // the known release to begin from; empty is the nearest
 }
 
+// Flags adds its options to those of a command.
 func (f *FromAudit) Flags(set *pflag.FlagSet) {
 	set.StringVar(&f.File, "from-audit", "", "go by this bootkube.sh, template of it or bootstrap.ign, which was not reviewed; all that is made says so")
 	set.StringVar(&f.Release, "release", "", "with --from-audit: the known release to begin from (default the nearest)")

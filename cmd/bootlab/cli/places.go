@@ -17,6 +17,7 @@ type Where struct {
 	Local bool
 }
 
+// Flags adds its option to those of a command.
 func (w *Where) Flags(c *cobra.Command) {
 	c.Flags().BoolVar(&w.Local, "local", false, "look at the local run on this workstation, although the lab has machines")
 }

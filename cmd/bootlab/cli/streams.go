@@ -25,12 +25,14 @@ type Streams struct {
 // UnseenError ends a command with that status after it has printed what is missing.
 type UnseenError struct{}
 
+// Error is for errors that wrap it.
 func (UnseenError) Error() string { return "it cannot be told" }
 
 // FoundError ends a command with status 3 after it has printed what it found; run
 // prints nothing more.
 type FoundError struct{}
 
+// Error is for errors that wrap it.
 func (FoundError) Error() string { return "something was found" }
 
 // PrintError gives an error and its hint, lower case, each on its own line;
@@ -75,7 +77,10 @@ func Usage(err error) error { return &UsageError{err} }
 // UsageError is a wrong command line.
 type UsageError struct{ err error }
 
+// Error is what is wrong.
 func (e *UsageError) Error() string { return e.err.Error() }
+
+// Unwrap is the same, with its hint.
 func (e *UsageError) Unwrap() error { return e.err }
 
 // AsUsage turns a complaint about arguments into a usage error with a hint.
