@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 # with it.
 
 .DEFAULT_GOAL := help
-.PHONY: help build compile generate test test-podman test-guests lint golden reading check test-all outdated bench clean
+.PHONY: help build compile generate test test-podman test-guests lint deadcode golden reading check test-all outdated bench clean
 
 # The module of a package, and of a list of modules those that are behind. Some
 # proxies have a module without the list of its versions.
@@ -46,6 +46,11 @@ lint: ## look at format and usual mistakes
 	go vet -tags=libvirt_dlopen ./...
 	go -C test vet -tags=libvirt_dlopen,guests ./...
 	shellcheck setup .ci/run .ci/parts test/vms/guest/build test/vms/guest/customize
+
+# Both read the module proxy and leave go.mod as it is.
+deadcode: ## list functions that nothing calls, and what staticcheck finds beside tests
+	@go run golang.org/x/tools/cmd/deadcode@v0.52.0 -tags=libvirt_dlopen ./...
+	@go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 -tags=libvirt_dlopen -tests=false ./...
 
 compile: ## compile everything, with cgo and libvirt and without
 	go build ./...

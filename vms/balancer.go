@@ -110,7 +110,7 @@ func routers(lab *labs.Lab) []Machine {
 	if len(lab.Machines.Workers) == 0 {
 		role = Master
 	}
-	return ofRole(lab, role)
+	return OfRole(lab, role)
 }
 
 func backup(m Machine) string {

@@ -1,4 +1,4 @@
-// Package vms makes and removes the machines of a lab with libvirt: network,
-// disks, domains and load balancer. What it would make, it can show as text
-// without a libvirt at hand (see [Files]).
+// Package vms has the definitions of a lab's machines: network, disks, domains
+// and load balancer, as text, without a libvirt at hand (see [Files]). The packages
+// below it look at a host and make them there.
 package vms

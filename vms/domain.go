@@ -19,9 +19,9 @@ const (
 	Emulated Accelerator = "qemu"
 )
 
-// tcgCache bounds the memory for translated code, in MiB. Without it QEMU takes
+// TCGCache bounds the memory for translated code, in MiB. Without it QEMU takes
 // a gibibyte for a machine of half of one.
-const tcgCache = 256
+const TCGCache = 256
 
 // Domain is the definition of a machine. The disk is an overlay over a base
 // image, named by path: libvirt's AppArmor helper cannot see through volumes.
@@ -29,7 +29,7 @@ func Domain(lab *labs.Lab, owner Owner, m Machine, base Image, run Accelerator) 
 	d := &libvirtxml.Domain{
 		Type:     string(run),
 		Name:     lab.DomainName(m.Name),
-		Metadata: &libvirtxml.DomainMetadata{XML: owner.element()},
+		Metadata: &libvirtxml.DomainMetadata{XML: owner.Element()},
 		Memory:   &libvirtxml.DomainMemory{Value: uint(m.Memory), Unit: "MiB"},
 		VCPU:     &libvirtxml.DomainVCPU{Value: uint(m.CPUs)},
 		SysInfo:  ignition(lab, m),
@@ -47,7 +47,7 @@ func Domain(lab *labs.Lab, owner Owner, m Machine, base Image, run Accelerator) 
 	}
 	if run == Emulated {
 		d.CPU = &libvirtxml.DomainCPU{Mode: "maximum"}
-		d.Features.TCG = &libvirtxml.DomainFeatureTCG{TBCache: &libvirtxml.DomainFeatureTCGTBCache{Unit: "MiB", Size: tcgCache}}
+		d.Features.TCG = &libvirtxml.DomainFeatureTCG{TBCache: &libvirtxml.DomainFeatureTCGTBCache{Unit: "MiB", Size: TCGCache}}
 	}
 	return d
 }

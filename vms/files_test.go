@@ -163,3 +163,26 @@ func TestCommandsNameOnlyFilesThatAreGenerated(t *testing.T) {
 		}
 	}
 }
+
+func TestNetworksWithoutBalancer(t *testing.T) {
+	for _, name := range shippedLabs(t) {
+		lab := shippedLab(t, name)
+		text, err := NetworkWithoutBalancer(lab, ownerOf(lab)).Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += "\n"
+		file := filepath.Join("testdata", "network-without-balancer", name+".xml")
+		if *update {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, err := os.ReadFile(file); err != nil || string(want) != text {
+			t.Errorf("%s is not as it was (%v); read the difference, and accept it with: go test ./vms -update", file, err)
+		}
+		if strings.Contains(text, "/"+lab.Machines.Gateway+`"`) || strings.Count(text, lab.Machines.Gateway+`"`) != 1 {
+			t.Errorf("%s: a name leads to the gateway, where nothing listens:\n%s", name, text)
+		}
+	}
+}

@@ -22,8 +22,8 @@ type Machine struct {
 	Role Role
 }
 
-// ofRole are the machines of one role.
-func ofRole(lab *labs.Lab, role Role) []Machine {
+// OfRole are the machines of one role.
+func OfRole(lab *labs.Lab, role Role) []Machine {
 	return slices.DeleteFunc(Machines(lab), func(m Machine) bool { return m.Role != role })
 }
 
@@ -38,3 +38,6 @@ func Machines(lab *labs.Lab) []Machine {
 	}
 	return out
 }
+
+// Architecture is that of all machines, and of the images they start from.
+const Architecture = "x86_64"

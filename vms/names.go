@@ -25,18 +25,18 @@ func LabPool(lab *labs.Lab) string { return lab.PoolName() }
 // LabPoolDir is the directory of that pool.
 func LabPoolDir(lab *labs.Lab) string { return path.Join(PoolDir, "labs", lab.Metadata.Name) }
 
-// bridge names the host's side of the network. The kernel allows 15 bytes, so
+// Bridge names the host's side of the network. The kernel allows 15 bytes, so
 // the lab's name does not fit; the same lab always gets the same name.
-func bridge(lab *labs.Lab) string {
+func Bridge(lab *labs.Lab) string {
 	sum := sha256.Sum256([]byte(lab.Metadata.Name))
 	return fmt.Sprintf("bl-%x", sum[:4])
 }
 
 // BaseVolume is the name of a base image in the shared pool. The hash is that of
 // the content: a stale image under the same name cannot be taken for another.
-func BaseVolume(base Image) string { return basePrefix + base.SHA256 + "." + base.Format }
+func BaseVolume(base Image) string { return BasePrefix + base.SHA256 + "." + base.Format }
 
-const basePrefix = "base-"
+const BasePrefix = "base-"
 
 // DiskVolume and IgnitionVolume are the machine's own files in the lab's pool.
 // They have the name of its domain: by that remove-bootstrap.sh tells them from
@@ -46,8 +46,8 @@ func DiskVolume(lab *labs.Lab, machine string) string { return lab.DiskVolume(ma
 // IgnitionVolume holds what Ignition reads at the machine's first boot.
 func IgnitionVolume(lab *labs.Lab, machine string) string { return lab.IgnitionVolume(machine) }
 
-// ownVolume says whether a file has a name that this lab's machines give, those
+// VolumeOf says whether a file has a name that this lab's machines give, those
 // of an earlier lab.yaml too.
-func ownVolume(lab *labs.Lab, name string) bool {
+func VolumeOf(lab *labs.Lab, name string) bool {
 	return strings.HasPrefix(name, lab.DomainName("")) && (strings.HasSuffix(name, ".qcow2") || strings.HasSuffix(name, ".ign"))
 }

@@ -20,9 +20,9 @@ func Network(lab *labs.Lab, owner Owner) *libvirtxml.Network {
 	apps := "apps." + lab.Domain()
 	return &libvirtxml.Network{
 		Name:     NetworkName(lab),
-		Metadata: &libvirtxml.NetworkMetadata{XML: owner.element()},
+		Metadata: &libvirtxml.NetworkMetadata{XML: owner.Element()},
 		Forward:  &libvirtxml.NetworkForward{Mode: "nat"},
-		Bridge:   &libvirtxml.NetworkBridge{Name: bridge(lab), STP: "on", Delay: "0"},
+		Bridge:   &libvirtxml.NetworkBridge{Name: Bridge(lab), STP: "on", Delay: "0"},
 		Domain:   &libvirtxml.NetworkDomain{Name: lab.Domain(), LocalOnly: "yes"},
 		DNS:      &libvirtxml.NetworkDNS{Host: names(lab)},
 		IPs: []libvirtxml.NetworkIP{{
@@ -49,7 +49,7 @@ func Network(lab *labs.Lab, owner Owner) *libvirtxml.Network {
 // dnsmasq takes the first one for it, and that is the option's.
 func NetworkWithoutBalancer(lab *labs.Lab, owner Owner) *libvirtxml.Network {
 	n := Network(lab, owner)
-	n.DNS.Host = []libvirtxml.NetworkDNSHost{apiRecord(lab, lab.Machines.Bootstrap.Address)}
+	n.DNS.Host = []libvirtxml.NetworkDNSHost{APIRecord(lab, lab.Machines.Bootstrap.Address)}
 	var options []libvirtxml.NetworkDnsmasqOption
 	add := func(option string) {
 		options = append(options, libvirtxml.NetworkDnsmasqOption{Value: option})
@@ -65,8 +65,8 @@ func NetworkWithoutBalancer(lab *labs.Lab, owner Owner) *libvirtxml.Network {
 	return n
 }
 
-// apiRecord makes api and api-int lead to an address.
-func apiRecord(lab *labs.Lab, address string) libvirtxml.NetworkDNSHost {
+// APIRecord makes api and api-int lead to an address.
+func APIRecord(lab *labs.Lab, address string) libvirtxml.NetworkDNSHost {
 	return libvirtxml.NetworkDNSHost{
 		IP:        address,
 		Hostnames: []libvirtxml.NetworkDNSHostHostname{{Hostname: "api." + lab.Domain()}, {Hostname: "api-int." + lab.Domain()}},
@@ -75,7 +75,7 @@ func apiRecord(lab *labs.Lab, address string) libvirtxml.NetworkDNSHost {
 
 // names are api and api-int at the load balancer, and each machine.
 func names(lab *labs.Lab) []libvirtxml.NetworkDNSHost {
-	hosts := []libvirtxml.NetworkDNSHost{apiRecord(lab, lab.Machines.Gateway)}
+	hosts := []libvirtxml.NetworkDNSHost{APIRecord(lab, lab.Machines.Gateway)}
 	for _, m := range Machines(lab) {
 		hosts = append(hosts, libvirtxml.NetworkDNSHost{
 			IP:        m.Address,

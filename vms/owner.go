@@ -24,8 +24,8 @@ type Owner struct {
 // ownerOf is the lab's owner, as far as the lab itself tells it.
 func ownerOf(lab *labs.Lab) Owner { return Owner{Name: lab.Metadata.Name} }
 
-// element is the owner as it stands in metadata. libvirt wants a prefix there.
-func (o Owner) element() string {
+// Element is the owner as it stands in metadata. libvirt wants a prefix there.
+func (o Owner) Element() string {
 	var b strings.Builder
 	b.WriteString("<bootlab:" + labs.OwnerElement + ` xmlns:bootlab="` + labs.OwnerNamespace + `" name="`)
 	xml.EscapeText(&b, []byte(o.Name))
@@ -40,12 +40,12 @@ func (o Owner) element() string {
 	return b.String()
 }
 
-// same says whether two mean one lab.
-func (o Owner) same(other Owner) bool { return o.Name == other.Name && o.Directory == other.Directory }
+// Same says whether two mean one lab.
+func (o Owner) Same(other Owner) bool { return o.Name == other.Name && o.Directory == other.Directory }
 
-// ownerIn finds the owner in a definition or another text of XML; there is none
+// OwnerIn finds the owner in a definition or another text of XML; there is none
 // in what others made.
-func ownerIn(text string) (Owner, bool) {
+func OwnerIn(text string) (Owner, bool) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	for {
 		token, err := d.Token()
@@ -62,15 +62,4 @@ func ownerIn(text string) (Owner, bool) {
 		}
 		return o, true
 	}
-}
-
-// foreign is the error about something under a name of ours that is not ours.
-func foreign(what, name, text string) error {
-	p := &Problem{Message: what + " " + name + " is there already, and this lab did not make it",
-		Hint: "rename the lab in lab.yaml, or remove it yourself if it is not needed"}
-	if o, ok := ownerIn(text); ok && o.Directory != "" {
-		p.Message = what + " " + name + " belongs to the lab in " + o.Directory
-		p.Hint = "rename one of the labs, or take the other away: bootlab vms down " + o.Directory
-	}
-	return p
 }

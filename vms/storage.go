@@ -36,9 +36,9 @@ func Disk(lab *labs.Lab, m Machine, base Image) *libvirtxml.StorageVolume {
 	}
 }
 
-// ownerVolume lies in the lab's pool and says whose it is: pools have no
+// OwnerVolume lies in the lab's pool and says whose it is: pools have no
 // metadata.
-const ownerVolume = "owner.xml"
+const OwnerVolume = "owner.xml"
 
 // BaseImage is the volume of a base image. Whatever the format of its content,
 // it is made as a plain file, and an empty one: it grows with what is uploaded,
@@ -57,6 +57,9 @@ func IgnitionFile(lab *labs.Lab, m Machine) *libvirtxml.StorageVolume {
 	return privateFile(IgnitionVolume(lab, m.Name))
 }
 
+// OwnerFile is the volume for [OwnerVolume].
+func OwnerFile() *libvirtxml.StorageVolume { return privateFile(OwnerVolume) }
+
 func privateFile(name string) *libvirtxml.StorageVolume {
 	return &libvirtxml.StorageVolume{
 		Name:     name,
@@ -66,4 +69,17 @@ func privateFile(name string) *libvirtxml.StorageVolume {
 			Permissions: &libvirtxml.StorageVolumeTargetPermissions{Mode: "0600"},
 		},
 	}
+}
+
+// Image is a base image on this host: a file that QEMU can read.
+type Image struct {
+	File   string `json:"file"`
+	Size   int64  `json:"size"`   // bytes of the file
+	SHA256 string `json:"sha256"` // of the file, in hexadecimal
+	Format string `json:"format"` // qcow2 or raw
+	// Disk is the size of the disk that the image holds, in bytes.
+	Disk int64 `json:"disk"`
+	// Stream and Release are CoreOS's own words for it, where they are known.
+	Stream  string `json:"stream,omitempty"`
+	Release string `json:"release,omitempty"`
 }

@@ -2,16 +2,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bootlab/cmd/bootlab/cli"
 )
 
 // bootlab runs a command line and gives what it printed and its status.
 func bootlab(args ...string) (stdout, stderr string, status int) {
 	var out, errs bytes.Buffer
-	status = run(args, streams{strings.NewReader(""), &out, &errs})
+	status = run(context.Background(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return out.String(), errs.String(), status
 }
 
@@ -174,7 +177,7 @@ func TestAFailedWriteToTheTerminalIsAnError(t *testing.T) {
 	}
 	defer full.Close()
 	var errs bytes.Buffer
-	if status := run([]string{"labs"}, streams{strings.NewReader(""), full, &errs}); status != exitFailed {
+	if status := run(context.Background(), []string{"labs"}, cli.Streams{In: strings.NewReader(""), Out: full, Err: &errs}); status != exitFailed {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootlab/cmd/bootlab/cli"
 	"bootlab/labs"
 )
 
@@ -53,7 +54,7 @@ const recordPlace = "host/var/log/openshift/bootkube.json"
 // everyMarker are those of all stages that copy or render.
 func everyMarker(t *testing.T) map[string]string {
 	t.Helper()
-	plan, err := loadPlan(streams{}, newLab(t))
+	plan, err := cli.LoadPlan(cli.Streams{}, newLab(t))
 	if err != nil {
 		t.Fatal(err)
 	}

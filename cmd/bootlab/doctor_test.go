@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootlab/vms"
+	"bootlab/vms/doctor"
 )
 
 func TestGenerateWritesTheDefinitionsOfTheMachines(t *testing.T) {
@@ -54,8 +54,8 @@ func TestTheDoctorWorksWithoutLibvirtAndSaysSo(t *testing.T) {
 		t.Error("looking made something")
 	}
 	out, _, status = bootlab("doctor", dir, nowhere, "--output", "json")
-	var findings []vms.Finding
-	if err := json.Unmarshal([]byte(out), &findings); err != nil || status != exitFailed || len(findings) < 10 || findings[0].ID != "libvirt" || findings[0].Level != vms.Failed {
+	var findings []doctor.Finding
+	if err := json.Unmarshal([]byte(out), &findings); err != nil || status != exitFailed || len(findings) < 10 || findings[0].ID != "libvirt" || findings[0].Level != doctor.Failed {
 		t.Errorf("status %d, %v, %+v", status, err, findings)
 	}
 	if _, _, status := bootlab("doctor", dir, "--output", "yaml"); status != exitUsage {

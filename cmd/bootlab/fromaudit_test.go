@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bootlab/cmd/bootlab/cli"
 )
 
 // forkScript is a bootkube.sh with a few stages: what a fork or a release that
@@ -305,7 +307,7 @@ fi
 
 func TestOneDifferenceIsToldInTheSingular(t *testing.T) {
 	for n, want := range map[int]string{0: "0 differences", 1: "1 difference", 2: "2 differences"} {
-		if got := counted(n, "difference"); got != want {
+		if got := cli.Counted(n, "difference"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -34,19 +34,35 @@ var ours = map[string][]string{
 	"labs/audit":        {"labs"},
 
 	"site": {},
-	"vms":  {"labs"},
+
+	"vms":           {"labs"},
+	"vms/state":     {"labs", "vms"},
+	"vms/libvirt":   {"vms"},
+	"vms/images":    {"vms", "vms/state"},
+	"vms/access":    {"labs", "vms", "vms/state"},
+	"vms/serial":    {"vms"},
+	"vms/balancer":  {"labs", "vms", "vms/state"},
+	"vms/provision": {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/serial", "vms/balancer"},
+	"vms/doctor":    {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/balancer", "vms/provision"},
 
 	"cmd/bootlab/background": {},
-	"cmd/bootlab": {"cmd/bootlab/background", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
-		"templates", "generator", "labs/audit", "generator/diagram", "generator/overlay", "site", "vms"},
+	"cmd/bootlab/cli":        {"labs", "labs/inspect/check", "labs/inspect/host", "labs/inspect/watch", "labs/audit", "generator", "templates", "vms", "vms/access"},
+	"cmd/bootlab/lab":        {"cmd/bootlab/cli", "labs", "labs/audit", "generator", "templates", "vms"},
+	"cmd/bootlab/guide":      {"cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/watch", "generator", "site"},
+	"cmd/bootlab/inspect": {"cmd/bootlab/background", "cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
+		"generator", "generator/diagram", "generator/overlay", "vms"},
+	"cmd/bootlab/machines": {"cmd/bootlab/cli", "labs",
+		"vms", "vms/state", "vms/libvirt", "vms/images", "vms/access", "vms/provision", "vms/doctor"},
+	"cmd/bootlab": {"cmd/bootlab/cli", "cmd/bootlab/lab", "cmd/bootlab/guide", "cmd/bootlab/inspect", "cmd/bootlab/machines"},
 }
 
 // withoutEffects are packages that only compute, and what they may therefore
-// not import: labs runs no command and opens no connection, and Render gives
-// the same bytes for the same plan.
+// not import: labs runs no command and opens no connection, and Render and the
+// definitions of machines give the same bytes for the same plan.
 var withoutEffects = map[string][]string{
 	"labs":      {"os/exec", "net/http", "math/rand", "math/rand/v2", "crypto/rand"},
 	"templates": {"os", "os/exec", "net/http", "time"},
+	"vms":       {"os", "os/exec", "net/http", "time"},
 	"generator": {"os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "crypto/rand"},
 }
 

@@ -16,23 +16,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bootlab/cmd/bootlab/cli"
 	"bootlab/labs"
 )
 
 // What a node says must not reach the terminal as it is.
 func TestErrorsDoNotControlTheTerminal(t *testing.T) {
 	for _, err := range []error{
-		&hintError{errors.New("a\x1b]0;title\x07b\u202ec\n\tsecond"), "h\x1b[2J"},
+		cli.Hint(errors.New("a\x1b]0;title\x07b\u202ec\n\tsecond"), "h\x1b[2J"),
 		labs.Problems{{Message: "a\x1b[31mb"}},
 	} {
 		var out bytes.Buffer
-		printError(&out, err)
+		cli.PrintError(&out, err)
 		if strings.ContainsAny(out.String(), "\x1b\x07\u202e") {
 			t.Errorf("%q", out.String())
 		}
 	}
 	var out bytes.Buffer
-	printError(&out, errors.New("first\n\tsecond"))
+	cli.PrintError(&out, errors.New("first\n\tsecond"))
 	if out.String() != "error: first\n\tsecond\n" {
 		t.Errorf("%q", out.String())
 	}
@@ -45,7 +46,7 @@ func TestTheSecondInterruptIsNotCaught(t *testing.T) {
 	if os.Getenv(again) != "" {
 		c := &cobra.Command{}
 		c.SetContext(context.Background())
-		ctx, stop := untilInterrupted(c)
+		ctx, stop := cli.UntilInterrupted(c)
 		defer stop()
 		fmt.Println("ready")
 		<-ctx.Done()
@@ -90,9 +91,9 @@ func TestAnInterruptEndsReadingABundle(t *testing.T) {
 	stop()
 	for _, command := range []string{"diagnose", "verify", "timeline"} {
 		var out, stderr bytes.Buffer
-		root := newRootCommand(streams{strings.NewReader(""), &out, &stderr})
+		root := newRootCommand(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &stderr})
 		root.SetArgs([]string{command, lab, "--from", file})
-		if err := root.ExecuteContext(ctx); !errors.Is(err, errInterrupted) || out.Len() > 0 {
+		if err := root.ExecuteContext(ctx); !errors.Is(err, cli.ErrInterrupted) || out.Len() > 0 {
 			t.Errorf("%s: %v\n%s%s", command, err, out.String(), stderr.String())
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootlab/cmd/bootlab/cli"
 	"bootlab/labs"
 )
 
@@ -120,15 +121,12 @@ func (j *judge) kept(words []string) (known bool, err error) {
 
 // command parses a command line of bootlab without running it.
 func (j *judge) command(arguments []string) error {
-	io := streams{strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}}
+	io := cli.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
 	c, rest, err := newRootCommand(io).Find(arguments)
 	if err != nil {
 		return err
 	}
 	if c.DisableFlagParsing {
-		if _, err := parseExplain(rest); err != nil {
-			return err
-		}
 		if _, stderr, status := bootlab(arguments...); status != exitDone {
 			return fmt.Errorf("%s", stderr)
 		}

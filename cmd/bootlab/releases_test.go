@@ -14,7 +14,7 @@ func TestReleasesTellsWhatIsKnownAndHowWell(t *testing.T) {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
 	for _, r := range labs.Builtin().Releases {
-		for _, want := range append([]string{r.ID, r.Confidence, r.Source, r.Note}, images(r)...) {
+		for _, want := range append([]string{r.ID, r.Confidence, r.Source, r.Note}, imagesOf(r)...) {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", r.ID, want, out)
 			}
@@ -25,7 +25,7 @@ func TestReleasesTellsWhatIsKnownAndHowWell(t *testing.T) {
 	}
 }
 
-func images(r *labs.Release) []string {
+func imagesOf(r *labs.Release) []string {
 	var out []string
 	for _, p := range r.PullSpecs {
 		out = append(out, p.Image, p.Seen)
@@ -78,13 +78,6 @@ func TestDiffInJSONCanBeReadBack(t *testing.T) {
 	}
 	if strings.Contains(out, `\u003c`) {
 		t.Error("a path is written for HTML")
-	}
-}
-
-func TestAMovedStageIsToldInText(t *testing.T) {
-	c := &labs.Comparison{From: "4.14", To: "4.18", Stages: []labs.StageChange{{Kind: labs.Moved, ID: "a", Title: "A", After: "b", Release: "4.15"}}}
-	if got := diffText(c); !strings.Contains(got, "> a: A  [4.15]\n  behind b, no longer behind the start\n") {
-		t.Error(got)
 	}
 }
 

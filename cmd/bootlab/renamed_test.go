@@ -30,12 +30,13 @@ func TestAnOldNameIsUnknownAndTheNewOneIsSuggested(t *testing.T) {
 			t.Errorf("%s: status %d, want %d, and %q in\n%s", c.line, status, c.status, c.says, stderr)
 		}
 	}
-	for old, name := range renamedFlags {
+
+	for old, name := range map[string]string{"--rehearsal": "--local", "--beside": "--with"} {
 		if strings.Contains(help(t, "timeline"), old) || !strings.Contains(help(t, "timeline"), name) {
 			t.Errorf("timeline --help names %s, or not %s", old, name)
 		}
 	}
-	for old, name := range renamedWords {
+	for old, name := range map[string]string{"release-brake": "release-hold", "brake": "hold"} {
 		if _, stderr, status := bootlab("explain", name); status != exitDone {
 			t.Errorf("what is suggested for %s is unknown too: %s", old, stderr)
 		}

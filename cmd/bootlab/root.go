@@ -1,10 +1,18 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
+
+	"bootlab/cmd/bootlab/cli"
+	"bootlab/cmd/bootlab/guide"
+	"bootlab/cmd/bootlab/inspect"
+	"bootlab/cmd/bootlab/lab"
+	"bootlab/cmd/bootlab/machines"
 )
 
-func newRootCommand(io streams) *cobra.Command {
+func newRootCommand(io cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bootlab",
 		Short: "Learn how an OpenShift cluster bootstraps, by doing it by hand",
@@ -17,30 +25,47 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetIn(io.in)
-	root.SetOut(io.out)
-	root.SetErr(io.err)
+	root.SetIn(io.In)
+	root.SetOut(io.Out)
+	root.SetErr(io.Err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{&hintError{withNewFlag(c, err), c.CommandPath() + " --help lists the flags"}}
+		return cli.Usage(cli.Hint(cli.WithNewFlag(c, err), c.CommandPath()+" --help lists the flags"))
 	})
-	root.AddCommand(newInitCommand(io), newLabsCommand(io), newCheckCommand(io), newGenerateCommand(io),
-		newExplainCommand(io), newReleasesCommand(io), newDiffCommand(io), newAuditCommand(io), newDiagnoseCommand(io), newConnectivityCommand(io), newGatherCommand(io), newMaskCommand(io), newWatchCommand(io), newVerifyCommand(io), newTimelineCommand(io), newCertificatesCommand(io), newSiteCommand(io), newDoctorCommand(io), newVMsCommand(io), newVersionCommand(io))
-	for _, c := range root.Commands() {
-		if c.Args != nil {
-			c.Args = asUsage(c.Args)
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"lab", "Make a lab:", lab.Commands(io)},
+		{"guide", "Read about the bootstrap:", guide.Commands(io)},
+		{"inspect", "Look at a lab that runs, or at a bundle:", inspect.Commands(io)},
+		{"machines", "Run the machines of a lab:", machines.Commands(io)},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
 		}
 	}
-	root.Args = asUsage(cobra.NoArgs)
+	root.AddCommand(newVersionCommand(io))
+	for _, c := range root.Commands() {
+		if c.Args != nil {
+			c.Args = cli.AsUsage(c.Args)
+		}
+	}
+	root.Args = cli.AsUsage(cobra.NoArgs)
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return root
 }
 
-// asUsage turns a complaint about arguments into a usage error with a hint.
-func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return &usageError{&hintError{err, "usage: " + c.UseLine()}}
-		}
-		return nil
+func newVersionCommand(io cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of bootlab and of the Go that built it",
+		Example: "  bootlab version",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(io.Out, cli.Version())
+			return err
+		},
 	}
 }

@@ -121,12 +121,12 @@ func TestAStageAtWorkRuns(t *testing.T) {
 	}
 	states := func() string {
 		out, _, _ := bootlab("timeline", lab, "--output", "json")
-		var report timelineReport
+		var report struct{ Spans []struct{ State string } }
 		if err := json.Unmarshal([]byte(out), &report); err != nil {
 			t.Fatal(err)
 		}
 		n := len(report.Spans)
-		return string(report.Spans[n-2].State) + ", " + string(report.Spans[n-1].State)
+		return report.Spans[n-2].State + ", " + report.Spans[n-1].State
 	}
 	release := hold(".bootlab.lock")
 	if got := states(); got != "runs, was cut off" {

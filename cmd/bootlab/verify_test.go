@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"bootlab/cmd/bootlab/cli"
 	"bootlab/labs"
 	"bootlab/labs/inspect/check"
 )
@@ -140,18 +141,16 @@ func TestVerifyRefusesWhatDoesNotGoTogether(t *testing.T) {
 
 func TestVerifyWatchesUntilAllPassed(t *testing.T) {
 	dir, script := labWithScript(t, "copy-manifests", tapOf("copy-manifests", "unchanged"))
-	io := streams{nil, &bytes.Buffer{}, &bytes.Buffer{}}
-	r := &verifyRequest{lab: dir, words: []string{"copy-manifests"}, format: "text", watch: 1, passed: true, timeout: time.Minute}
+	var out, errs bytes.Buffer
 	time.AfterFunc(1500*time.Millisecond, func() { writeScript(t, script, tapOf("copy-manifests", "")) })
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if err := runVerify(ctx, io, r); err != nil {
-		t.Fatal(err)
+	if status := run(ctx, []string{"verify", dir, "copy-manifests", "--watch=1", "--until-passed"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); status != exitDone {
+		t.Fatal(status, errs.String())
 	}
-	out := fmt.Sprint(io.out)
 	for what, times := range map[string]int{"copy-manifests unchanged: failed\n": 1, "copy-manifests unchanged: failed -> passed": 1, "copy-manifests arrived": 0} {
-		if strings.Count(out, what) != times {
-			t.Errorf("%q stands not %d times in\n%s", what, times, out)
+		if strings.Count(out.String(), what) != times {
+			t.Errorf("%q stands not %d times in\n%s", what, times, out.String())
 		}
 	}
 }
@@ -160,13 +159,12 @@ func TestWatchingEndsWithTheVerdict(t *testing.T) {
 	dir, _ := labWithScript(t, "copy-manifests", tapOf("copy-manifests", "unchanged"))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	io := streams{nil, &bytes.Buffer{}, &bytes.Buffer{}}
-	err := runVerify(ctx, io, &verifyRequest{lab: dir, words: []string{"copy-manifests"}, format: "text", watch: 1, timeout: time.Minute})
-	if _, found := err.(foundError); !found {
-		t.Errorf("%v", err)
+	var out, errs bytes.Buffer
+	if status := run(ctx, []string{"verify", dir, "copy-manifests", "--watch=1"}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); status != exitFound {
+		t.Errorf("status %d: %s", status, errs.String())
 	}
-	if out := fmt.Sprint(io.out); strings.Count(out, "unchanged") != 1 {
-		t.Errorf("what did not change is told again:\n%s", out)
+	if strings.Count(out.String(), "unchanged") != 1 {
+		t.Errorf("what did not change is told again:\n%s", out.String())
 	}
 }
 

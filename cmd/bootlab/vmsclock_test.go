@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"bootlab/cmd/bootlab/machines"
 	"bootlab/vms"
+	"bootlab/vms/doctor"
+	"bootlab/vms/provision"
 )
 
 func TestTheMachinesClockComesFromTheirIgnition(t *testing.T) {
@@ -23,15 +26,15 @@ func TestTheMachinesClockComesFromTheirIgnition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up := []vms.Status{{Role: vms.Master, State: "running"}, {Role: vms.Bootstrap, State: "running"}}
-	if got := ignitionClock(lab, up, time.Now()); got != "" {
+	up := []provision.Status{{Role: vms.Master, State: "running"}, {Role: vms.Bootstrap, State: "running"}}
+	if got := machines.IgnitionClock(lab, up, time.Now()); got != "" {
 		t.Errorf("without a file: %s", got)
 	}
-	putRecord(t, ignitionFile(lab, vms.Bootstrap), string(config))
-	at := func(machines []vms.Status, later time.Duration) string {
-		return ignitionClock(lab, machines, time.Now().Add(later))
+	putRecord(t, filepath.Join(lab, "out", "work", "assets", "ignition", "bootstrap.ign"), string(config))
+	at := func(all []provision.Status, later time.Duration) string {
+		return machines.IgnitionClock(lab, all, time.Now().Add(later))
 	}
-	_, ends, err := vms.FirstToEnd(config)
+	_, ends, err := doctor.FirstToEnd(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +43,7 @@ func TestTheMachinesClockComesFromTheirIgnition(t *testing.T) {
 		{at(up, -10*time.Second), "certificates: a.crt ends first, at " + end + " UTC, in 5h"},
 		{at(up, 6*time.Hour), "certificates: a.crt has ended, 1h ago; what was not handed over by then cannot be"},
 		{at(up[:1], 0), ""},
-		{at([]vms.Status{{Role: vms.Bootstrap, State: notMade}}, 0), ""},
+		{at([]provision.Status{{Role: vms.Bootstrap, State: "not made"}}, 0), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -9,6 +9,8 @@ import (
 
 	"bootlab/labs"
 	"bootlab/vms"
+	"bootlab/vms/access"
+	"bootlab/vms/state"
 )
 
 // What a machine boots is a parent of the lab's own Ignition file. Ignition's
@@ -21,12 +23,12 @@ func TestTheParentWithKeysIsTakenByIgnition(t *testing.T) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	state, err := vms.OpenState(t.TempDir(), false)
+	state, err := state.Open(t.TempDir(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer state.Close()
-	if err := vms.MakeAccess(state, lab); err != nil {
+	if err := access.Make(state, lab); err != nil {
 		t.Fatal(err)
 	}
 	original := bootstrap(t)
@@ -36,7 +38,7 @@ func TestTheParentWithKeysIsTakenByIgnition(t *testing.T) {
 	}
 	hostKeys := map[string]bool{}
 	for _, m := range vms.Machines(lab) {
-		parent, err := vms.WithAccess(state, m, original)
+		parent, err := access.Ignition(state, m, original)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +80,7 @@ func TestTheParentWithKeysIsTakenByIgnition(t *testing.T) {
 	}
 }
 
-func knownKeys(t *testing.T, state *vms.State) string {
+func knownKeys(t *testing.T, state *state.Dir) string {
 	t.Helper()
 	text, err := os.ReadFile(state.Path("known_hosts"))
 	if err != nil {

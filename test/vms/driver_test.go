@@ -11,24 +11,27 @@ import (
 
 	"bootlab/labs"
 	"bootlab/vms"
+	"bootlab/vms/libvirt"
+	"bootlab/vms/provision"
+	"bootlab/vms/state"
 )
 
 // inMemory is a lab whose machines are on libvirt's own test driver. It has no
 // uploads, so they are defined by hand, with the provisioner's definitions.
-func inMemory(t *testing.T, name string) *vms.Provisioner {
+func inMemory(t *testing.T, name string) *provision.Provisioner {
 	t.Helper()
 	lab, dir := smallLab(t, name)
-	host, err := vms.Connect("test:///default")
+	host, err := libvirt.Connect("test:///default")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { host.Close() })
-	state, err := vms.OpenState(filepath.Join(dir, "out"), false)
+	state, err := state.Open(filepath.Join(dir, "out"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { state.Close() })
-	p, err := vms.NewProvisioner(lab, host, state, dir)
+	p, err := provision.New(lab, host, state, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +41,7 @@ func inMemory(t *testing.T, name string) *vms.Provisioner {
 	return p
 }
 
-func define(t *testing.T, p *vms.Provisioner, lab *labs.Lab, m vms.Machine, owner vms.Owner) {
+func define(t *testing.T, p *provision.Provisioner, lab *labs.Lab, m vms.Machine, owner vms.Owner) {
 	t.Helper()
 	d := vms.Domain(lab, owner, m, vms.Image{SHA256: "ab", Format: "qcow2"}, vms.Emulated)
 	d.Type = "test"
@@ -51,7 +54,7 @@ func define(t *testing.T, p *vms.Provisioner, lab *labs.Lab, m vms.Machine, owne
 	}
 }
 
-func stateOf(t *testing.T, p *vms.Provisioner, m vms.Machine) string {
+func stateOf(t *testing.T, p *provision.Provisioner, m vms.Machine) string {
 	t.Helper()
 	state, there, err := p.Host.Domain(p.Lab.DomainName(m.Name))
 	if err != nil || !there {
@@ -118,7 +121,7 @@ func TestOwnershipInMemory(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	receipts, err := p.Down(context.Background(), func(string, vms.Thing, bool) {})
+	receipts, err := p.Down(context.Background(), func(string, provision.Thing, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,9 @@ import (
 	"bootlab/test/build"
 	"bootlab/test/sample"
 	"bootlab/vms"
+	"bootlab/vms/access"
+	"bootlab/vms/images"
+	"bootlab/vms/provision"
 )
 
 const (
@@ -36,7 +39,7 @@ const (
 type guestLab struct {
 	dir string
 	lab *labs.Lab
-	p   *vms.Provisioner
+	p   *provision.Provisioner
 }
 
 // newGuestLab prepares a lab with small machines; lab.yaml itself does not
@@ -54,12 +57,12 @@ func newGuestLab(t *testing.T, image string, s shape) *guestLab {
 	for i := range lab.Machines.Masters {
 		small(&lab.Machines.Masters[i])
 	}
-	base, err := vms.OpenImage(context.Background(), image)
+	base, err := images.Open(context.Background(), image)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := &guestLab{dir: dir, lab: lab, p: provisioner(t, lab, dir, base)}
-	if err := vms.MakeAccess(g.p.State, lab); err != nil {
+	if err := access.Make(g.p.State, lab); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -71,14 +74,14 @@ func (g *guestLab) boot(t *testing.T, configs map[string][]byte) {
 	made := map[string][]byte{}
 	for name, config := range configs {
 		m := g.machine(t, name)
-		whole, err := vms.WithAccess(g.p.State, m, config)
+		whole, err := access.Ignition(g.p.State, m, config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		made[name] = whole
 	}
 	g.p.Ignition = func(m vms.Machine) ([]byte, error) { return made[m.Name], nil }
-	if err := g.p.Up(context.Background(), func(string, vms.Thing, bool) {}); err != nil {
+	if err := g.p.Up(context.Background(), func(string, provision.Thing, bool) {}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -156,7 +159,7 @@ func (g *guestLab) untilSSH(t *testing.T, machine, script string) {
 }
 
 // status is what bootlab vms status knows of a machine.
-func (g *guestLab) status(t *testing.T, machine string) vms.Status {
+func (g *guestLab) status(t *testing.T, machine string) provision.Status {
 	t.Helper()
 	all, err := g.p.Status(context.Background())
 	if err != nil {
@@ -168,7 +171,7 @@ func (g *guestLab) status(t *testing.T, machine string) vms.Status {
 		}
 	}
 	t.Fatal("no machine " + machine)
-	return vms.Status{}
+	return provision.Status{}
 }
 
 // nodeServer builds the program that answers masters.

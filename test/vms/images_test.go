@@ -18,11 +18,14 @@ import (
 
 	"bootlab/labs"
 	"bootlab/vms"
+	"bootlab/vms/images"
+	"bootlab/vms/libvirt"
+	"bootlab/vms/provision"
 )
 
 func opened(t *testing.T, file string) vms.Image {
 	t.Helper()
-	image, err := vms.OpenImage(context.Background(), file)
+	image, err := images.Open(context.Background(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +62,7 @@ func TestImagesOfBothFormatsBoot(t *testing.T) {
 			cutOff(t, p)
 			uploaded := int64(0)
 			p.Uploaded = func(sent, _ int64) { uploaded = sent }
-			if err := p.Up(context.Background(), func(string, vms.Thing, bool) {}); err != nil {
+			if err := p.Up(context.Background(), func(string, provision.Thing, bool) {}); err != nil {
 				t.Fatal(err)
 			}
 			if uploaded != p.Base.Size {
@@ -77,7 +80,7 @@ func TestImagesOfBothFormatsBoot(t *testing.T) {
 				t.Errorf("%v:\n%s", err, info)
 			}
 			keepsBase(t, p)
-			receipts, err := p.Down(context.Background(), func(string, vms.Thing, bool) {})
+			receipts, err := p.Down(context.Background(), func(string, provision.Thing, bool) {})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +95,7 @@ func TestImagesOfBothFormatsBoot(t *testing.T) {
 }
 
 // cutOff leaves what a killed upload leaves: a volume that has not all of it.
-func cutOff(t *testing.T, p *vms.Provisioner) {
+func cutOff(t *testing.T, p *provision.Provisioner) {
 	t.Helper()
 	if virshSays("pool-info", vms.Pool) != nil {
 		text, err := vms.SharedPool().Marshal()
@@ -122,9 +125,9 @@ func virshSays(args ...string) error {
 	return exec.Command("virsh", append([]string{"--connect", labs.LibvirtURI}, args...)...).Run()
 }
 
-func keepsBase(t *testing.T, p *vms.Provisioner) {
+func keepsBase(t *testing.T, p *provision.Provisioner) {
 	t.Helper()
-	err := vms.PruneBases(p.Host, func(v vms.VolumeState) {
+	err := provision.PruneBases(p.Host, func(v libvirt.VolumeState) {
 		if strings.Contains(v.Path, p.Base.SHA256) { // other tests leave others
 			t.Error("removed, and in use:", v.Path)
 		}
@@ -134,10 +137,10 @@ func keepsBase(t *testing.T, p *vms.Provisioner) {
 	}
 }
 
-func prunesBase(t *testing.T, p *vms.Provisioner) {
+func prunesBase(t *testing.T, p *provision.Provisioner) {
 	t.Helper()
 	removed := ""
-	if err := vms.PruneBases(p.Host, func(v vms.VolumeState) { removed += v.Path }); err != nil {
+	if err := provision.PruneBases(p.Host, func(v libvirt.VolumeState) { removed += v.Path }); err != nil {
 		t.Error(err)
 	}
 	if !strings.Contains(removed, p.Base.SHA256) {

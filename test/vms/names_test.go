@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"bootlab/vms"
+	"bootlab/vms/provision"
 )
 
 const (
@@ -75,7 +75,7 @@ func keptRecords(t *testing.T) string {
 // leads is what bootlab vms balancer says of api.
 func leads(t *testing.T, dir string, args ...string) []string {
 	t.Helper()
-	var all []vms.Lead
+	var all []provision.Lead
 	a := works(t, append([]string{"vms", "balancer", dir, "--output", "json"}, args...)...)
 	if err := json.Unmarshal([]byte(a.out), &all); err != nil {
 		t.Fatal(err, a.out)

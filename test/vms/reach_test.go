@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"bootlab/labs"
-	"bootlab/vms"
+	"bootlab/vms/balancer"
 )
 
 // talkingDisk prints a line on the serial port, over and over, and halts in
@@ -160,7 +160,7 @@ func TestTheBalancerTellsAndObeys(t *testing.T) {
 	up(t, dir, image)
 	state := func(args ...string) map[string]string {
 		t.Helper()
-		var servers []vms.Server
+		var servers []balancer.Server
 		a := works(t, append([]string{"vms", "balancer", dir, "--output", "json"}, args...)...)
 		if err := json.Unmarshal([]byte(a.out), &servers); err != nil {
 			t.Fatal(err, a.out)

@@ -14,6 +14,9 @@ import (
 
 	"bootlab/labs"
 	"bootlab/vms"
+	"bootlab/vms/libvirt"
+	"bootlab/vms/provision"
+	"bootlab/vms/state"
 )
 
 // emptyImage is a disk image with nothing on it.
@@ -47,9 +50,9 @@ func smallLab(t *testing.T, name string) (*labs.Lab, string) {
 	return lab, dir
 }
 
-func connect(t *testing.T) vms.Host {
+func connect(t *testing.T) libvirt.Host {
 	t.Helper()
-	host, err := vms.Connect(labs.LibvirtURI)
+	host, err := libvirt.Connect(labs.LibvirtURI)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +60,14 @@ func connect(t *testing.T) vms.Host {
 	return host
 }
 
-func provisioner(t *testing.T, lab *labs.Lab, dir string, image vms.Image) *vms.Provisioner {
+func provisioner(t *testing.T, lab *labs.Lab, dir string, image vms.Image) *provision.Provisioner {
 	t.Helper()
-	state, err := vms.OpenState(filepath.Join(dir, "out"), false)
+	state, err := state.Open(filepath.Join(dir, "out"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { state.Close() })
-	p, err := vms.NewProvisioner(lab, connect(t), state, dir)
+	p, err := provision.New(lab, connect(t), state, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,11 +82,11 @@ func TestUpAndDown(t *testing.T) {
 	available(t)
 	lab, dir := smallLab(t, "updown")
 	p := provisioner(t, lab, dir, emptyImage(t))
-	told := func(do string, thing vms.Thing, done bool) { t.Log(do, thing.Kind, thing.Name, done) }
+	told := func(do string, thing provision.Thing, done bool) { t.Log(do, thing.Kind, thing.Name, done) }
 	if err := p.Up(context.Background(), told); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Up(context.Background(), func(do string, thing vms.Thing, _ bool) { t.Error("again:", do, thing.Kind, thing.Name) }); err != nil {
+	if err := p.Up(context.Background(), func(do string, thing provision.Thing, _ bool) { t.Error("again:", do, thing.Kind, thing.Name) }); err != nil {
 		t.Fatal(err)
 	}
 	receipts, err := p.Down(context.Background(), told)
@@ -104,7 +107,7 @@ func TestAnIgnitionFileThatWasCutOffIsMadeAgain(t *testing.T) {
 	available(t)
 	lab, dir := smallLab(t, "cutoff")
 	p := provisioner(t, lab, dir, emptyImage(t))
-	quiet := func(string, vms.Thing, bool) {}
+	quiet := func(string, provision.Thing, bool) {}
 	if err := p.Up(context.Background(), quiet); err != nil {
 		t.Fatal(err)
 	}

@@ -464,7 +464,7 @@ func secretFile(name string, text []byte) string {
 	switch kind := nameKind([]byte(base)); {
 	case inSecrets && !bytes.Contains(text, []byte("-----BEGIN CERTIFICATE-----")) && !bytes.HasPrefix(word, []byte("{")) && !bytes.Contains(text, []byte("kind:")):
 		return secretKind
-	case kind != "" && len(word) < 4096 && bytes.IndexAny(word, " \n\t") < 0 && word[0] != '{':
+	case kind != "" && len(word) < 4096 && !bytes.ContainsAny(word, " \n\t") && word[0] != '{':
 		if kind == weakKind {
 			return secretKind
 		}

@@ -293,7 +293,7 @@ func mayDecode(text []byte) bool {
 	const head = 32
 	var plain [head]byte
 	end := text[:min(len(text), head)&^3]
-	if bytes.IndexAny(end, "-_%=") >= 0 {
+	if bytes.ContainsAny(end, "-_%=") {
 		return true
 	}
 	n, err := base64.RawStdEncoding.Decode(plain[:], end)

@@ -89,7 +89,7 @@ func (f *finding) webKey(from, _ int) {
 		}
 		switch string(f.text[r.from:r.to]) {
 		case "d", "p", "q", "dp", "dq", "qi", "k":
-			if r.next() && r.next() && r.token == '"' {
+			if colon := r.next(); colon && r.next() && r.token == '"' {
 				f.add(r.from, r.to, privateKey)
 			}
 		}

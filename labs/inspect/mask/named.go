@@ -360,7 +360,7 @@ func (f *finding) bare(n name, colon, at int) {
 // inBraces says whether a brace or a bracket stands before in the line, as in what Go
 // prints of a struct or a map.
 func (f *finding) inBraces(at int) bool {
-	return bytes.IndexAny(f.text[max(f.lineBegin(at), at-512):at], "{[") >= 0
+	return bytes.ContainsAny(f.text[max(f.lineBegin(at), at-512):at], "{[")
 }
 
 // untilPair is where a value ends: at one of these, or where another pair begins,

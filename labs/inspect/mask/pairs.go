@@ -59,7 +59,7 @@ func (f *finding) pairOfJSON(n name, key int) {
 		if r.token != '"' || r.depth != 1 || !r.beforeColon() || !strings.EqualFold(string(f.text[r.from:r.to]), "value") {
 			continue
 		}
-		if r.next() && r.next() && r.token == '"' {
+		if colon := r.next(); colon && r.next() && r.token == '"' {
 			f.half([2]int{n.from, n.to}, [2]int{r.from, r.to})
 		}
 		return

@@ -82,7 +82,7 @@ func isFiller(word []byte) bool {
 
 // looksRandom says whether a word of a sentence is no word, name, path or time.
 func looksRandom(word []byte) bool {
-	if len(word) < 8 || !secretNotName(word) || bytes.IndexAny(word, "/:<>|") >= 0 || bytes.HasPrefix(word, markBegin) {
+	if len(word) < 8 || !secretNotName(word) || bytes.ContainsAny(word, "/:<>|") || bytes.HasPrefix(word, markBegin) {
 		return false
 	}
 	digits, letters, dots := 0, 0, 0

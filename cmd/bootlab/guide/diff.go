@@ -1,0 +1,160 @@
+package guide
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/cmd/bootlab/cli"
+	"bootlab/generator"
+	"bootlab/labs"
+)
+
+func newDiffCommand(io cli.Streams) *cobra.Command {
+	var stage, format string
+	c := &cobra.Command{
+		Use:   "diff FROM TO",
+		Short: "Tell how bootkube.sh differs between two releases",
+		Long: `Tell what differs between bootkube.sh of two releases, with the reason where it
+is known: stages, flags, images, copies, conditions, and what the checks and the
+guide make of them. FROM may be the newer one.`,
+		Example: `  bootlab diff 4.16 4.20
+  bootlab diff 4.14 main --stage render-config
+  bootlab diff 4.20 4.21 --format json`,
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completeReleases,
+		RunE: func(_ *cobra.Command, args []string) error {
+			write, ok := diffFormats[format]
+			if !ok {
+				return cli.Usage(cli.Hint(fmt.Errorf("there is no format %q", format), "formats: text, markdown, json"))
+			}
+			comparison, err := compare(args[0], args[1], stage)
+			if err != nil {
+				return err
+			}
+			text, err := write(comparison)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(io.Out, text)
+			return err
+		},
+	}
+	c.Flags().StringVar(&stage, "stage", "", "only this stage, by its name here or in bootkube.sh")
+	c.Flags().StringVar(&format, "format", "text", "text, markdown or json")
+	return c
+}
+
+// compare compares two releases, in one stage or, where none is named, in all.
+func compare(from, to, stage string) (*labs.Comparison, error) {
+	catalog := labs.Builtin()
+	comparison, err := labs.Compare(catalog, from, to)
+	if err != nil || stage == "" {
+		return comparison, withReleaseHint(err)
+	}
+	comparison, err = comparison.Only(catalog, stage)
+	if err != nil {
+		return nil, cli.Hint(err, "stages: "+strings.Join(catalog.Bootkube.Order, " "))
+	}
+	return comparison, nil
+}
+
+var diffFormats = map[string]func(*labs.Comparison) (string, error){
+	"text":     func(c *labs.Comparison) (string, error) { return diffText(c), nil },
+	"markdown": diffMarkdown,
+	"json":     diffJSON,
+}
+
+func diffJSON(c *labs.Comparison) (string, error) {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(c)
+	return b.String(), err
+}
+
+func diffMarkdown(c *labs.Comparison) (string, error) {
+	name := func(id string) string { return "`" + id + "`" }
+	return "# " + diffTitle(c) + "\n\n" + generator.ChangesMarkdown(c, name), nil
+}
+
+// diffTitle names the releases, and how well each is known.
+func diffTitle(c *labs.Comparison) string {
+	known := func(id string) string {
+		return id + " (confidence " + labs.Builtin().Release(id).Confidence + ")"
+	}
+	return "bootkube.sh: from " + known(c.From) + " to " + known(c.To)
+}
+
+// signs stand before what was added, removed, changed and moved.
+var signs = map[labs.ChangeKind]string{labs.Added: "+", labs.Removed: "-", labs.Changed: "~", labs.Moved: ">"}
+
+func diffText(c *labs.Comparison) string {
+	d := &textDiff{Comparison: c}
+	d.line("%s", diffTitle(c))
+	if len(c.Around)+len(c.Stages) == 0 {
+		d.line("\nno difference is known")
+	}
+	if len(c.Around) > 0 {
+		d.line("\naround the stages")
+	}
+	d.changes(c.Around)
+	for _, s := range c.Stages {
+		d.stage(s)
+	}
+	return d.text.String()
+}
+
+// textDiff collects a comparison as text.
+type textDiff struct {
+	*labs.Comparison
+	text strings.Builder
+}
+
+func (d *textDiff) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
+
+func (d *textDiff) stage(s labs.StageChange) {
+	name := s.ID
+	if s.Bootkube != "" && s.Bootkube != s.ID {
+		name += " (" + s.Bootkube + ")"
+	}
+	d.line("\n%s %s: %s%s", signs[s.Kind], name, s.Title, d.tag(s.Release))
+	if s.Kind == labs.Moved {
+		d.line("  behind %s, no longer behind %s", orTheStart(s.After), orTheStart(s.Before))
+	}
+	if s.Why != "" {
+		d.line("    %s", strings.ReplaceAll(s.Why, "\n", "\n    "))
+	}
+	d.changes(s.Changes)
+}
+
+func (d *textDiff) changes(all []labs.Change) {
+	for _, c := range all {
+		d.line("  %s %s%s", signs[c.Kind], c.Words(func(text string) string { return text }), d.tag(c.Release))
+		switch reason := c.Reason(); {
+		case reason == "":
+		case c.Kind == labs.Removed:
+			d.line("      in %s: %s", d.From, reason)
+		default:
+			d.line("      %s", reason)
+		}
+	}
+}
+
+// tag says which release brought a change, where more than one could have.
+func (d *textDiff) tag(release string) string {
+	if release == "" || d.Neighbours() {
+		return ""
+	}
+	return "  [" + release + "]"
+}
+
+func orTheStart(stage string) string {
+	if stage == "" {
+		return "the start"
+	}
+	return stage
+}

@@ -1,0 +1,301 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	stdio "io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/cmd/bootlab/cli"
+	"bootlab/labs"
+	"bootlab/labs/inspect/diagnose"
+	"bootlab/labs/inspect/host"
+	"bootlab/vms"
+)
+
+func newDiagnoseCommand(io cli.Streams) *cobra.Command {
+	var from, format string
+	var place cli.Where
+	c := &cobra.Command{
+		Use:   "diagnose LAB|BUNDLE",
+		Short: "Say why a bootstrap hangs",
+		Long: `Walk from the ground upwards: is the node up, is the release image there, do
+kubelet, etcd and API work, do names lead to them, do masters come, does the
+handover end? The walk ends at the first cause that is proven, and shows by what.
+What cannot be seen does not end it. Nothing is changed on any machine.
+
+A bundle of bootlab gather, or of openshift-install gather bootstrap, needs no
+lab: domain, release and platform come from the bundle, and what is assumed is
+said. LAB --from BUNDLE takes the names and addresses of the lab instead.
+
+Exit status: 0 all is well or nothing is wrong yet, 1 error, 2 usage, 3 a cause
+is proven, or something is wrong for a cause that is not known, 5 the evidence
+does not tell.`,
+		Example: "  bootlab diagnose mylab\n  bootlab diagnose log-bundle-20260102030405.tar.gz\n  bootlab diagnose log-bundle-20260102030405.tar.gz --output markdown\n  bootlab diagnose mylab --from log-bundle-20260102030405.tar.gz",
+		Args:    cli.AsUsage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			print := map[string]func(stdio.Writer, *diagnose.Report){"text": printWalk, "markdown": printMarkdown}[format]
+			if print == nil && format != "json" {
+				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, markdown, json", format), "--output text"))
+			}
+			if from != "" && place.Local {
+				return cli.Usage(cli.Hint(fmt.Errorf("--from and --local exclude each other"), "a bundle knows whether it is of a local run"))
+			}
+			ctx, stop := cli.UntilInterrupted(c)
+			defer stop()
+			report, err := diagnosed(ctx, io, args[0], &place, from)
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				err = writeJSON(io.Out, report)
+			} else {
+				print(io.Out, report)
+			}
+			switch {
+			case err != nil:
+				return err
+			case report.Verdict == diagnose.Proven || report.Verdict == diagnose.Unknown:
+				return cli.FoundError{}
+			case report.Verdict == diagnose.Unseen:
+				return cli.UnseenError{}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "a gathered bundle, packed or a directory, in place of the machines")
+	c.Flags().StringVarP(&format, "output", "o", "text", "text, markdown or json")
+	place.Flags(c)
+	return c
+}
+
+// diagnosed judges a lab, or a bundle of which no lab is known.
+func diagnosed(ctx context.Context, io cli.Streams, path string, place *cli.Where, from string) (*diagnose.Report, error) {
+	bundle, err := isBundle(path)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	if bundle {
+		if from != "" || place.Local {
+			return nil, cli.Usage(cli.Hint(fmt.Errorf("%s is a bundle already", path), "leave --from and --local out"))
+		}
+		return judgedAlone(ctx, io, path)
+	}
+	plan, err := cli.LoadPlan(io, path)
+	if err != nil {
+		return nil, err
+	}
+	return judged(ctx, io, plan, place, from)
+}
+
+// isBundle tells a bundle from a lab: a lab is a directory with lab.yaml, a bundle
+// an archive or a directory with what gathering makes.
+func isBundle(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if err != nil || (!info.IsDir() && filepath.Base(path) == labs.LabFile) {
+		return false, nil // what is wrong with a lab, loading it says
+	}
+	if !info.IsDir() {
+		return true, nil
+	}
+	has := func(name string) bool { _, err := os.Stat(filepath.Join(path, name)); return err == nil }
+	lab, bundle := has(labs.LabFile), has("bootstrap") || has("rendered-assets")
+	switch {
+	case lab && bundle:
+		return false, cli.Hint(fmt.Errorf("%s is a lab and a bundle", path), "move lab.yaml, or bootstrap/ and rendered-assets/, to a directory of their own")
+	case !lab && !bundle:
+		if nested, _ := filepath.Glob(filepath.Join(path, "log-bundle-*", "*")); len(nested) > 0 {
+			return true, nil
+		}
+	}
+	return bundle, nil
+}
+
+// judgedAlone judges a bundle by what it says itself.
+func judgedAlone(ctx context.Context, io cli.Streams, file string) (*diagnose.Report, error) {
+	bundle, err := host.OpenBundle(ctx, file)
+	if ctx.Err() != nil {
+		return nil, cli.ErrInterrupted
+	}
+	if err != nil {
+		return nil, cli.Hint(err, "it takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory")
+	}
+	defer bundle.Close()
+	report, err := diagnose.Judge(bundle)
+	if ctx.Err() != nil {
+		return nil, cli.ErrInterrupted
+	}
+	for _, note := range bundle.Notes {
+		fmt.Fprintf(io.Err, "note: %s\n", vms.PlainText(note))
+	}
+	return report, err
+}
+
+// judged collects the evidence and walks over it.
+func judged(ctx context.Context, io cli.Streams, plan *labs.Plan, place *cli.Where, from string) (*diagnose.Report, error) {
+	d := labs.BuiltinDiagnosis().For(plan)
+	if from != "" {
+		found, local, err := foundIn(ctx, io, from, d, plan.Lab)
+		if err != nil {
+			return nil, err
+		}
+		return diagnose.Walk(d, plan.Lab, local, found)
+	}
+	places, err := place.Places(plan.Lab)
+	if err != nil {
+		return nil, cli.VmsError(err)
+	}
+	found := places.Collect(ctx, plan.Lab, d.Evidence, nil)
+	if ctx.Err() != nil {
+		return nil, cli.ErrInterrupted
+	}
+	return diagnose.Walk(d, plan.Lab, places.Local, found)
+}
+
+// foundIn is the evidence that a bundle keeps. What is wrong with the bundle is
+// told, and does not keep it from being judged.
+func foundIn(ctx context.Context, io cli.Streams, file string, d *labs.Diagnosis, lab *labs.Lab) (_ []host.Found, local bool, _ error) {
+	bundle, err := host.OpenBundle(ctx, file)
+	if ctx.Err() != nil {
+		return nil, false, cli.ErrInterrupted
+	}
+	if err != nil {
+		return nil, false, cli.Hint(err, "--from takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory")
+	}
+	defer bundle.Close()
+	found := bundle.Found(d.Evidence, lab)
+	if ctx.Err() != nil {
+		return nil, false, cli.ErrInterrupted
+	}
+	for _, note := range bundle.Notes {
+		fmt.Fprintf(io.Err, "note: %s\n", vms.PlainText(note))
+	}
+	if s, err := diagnose.SubjectOf(bundle); err == nil && s.Domain != "" && s.Domain != lab.Domain() {
+		fmt.Fprintf(io.Err, "note: the bundle is of the lab %s, not of %s\nhint: bootlab diagnose %s judges it by itself\n", vms.PlainText(s.Domain), lab.Domain(), file)
+	}
+	return found, bundle.Local(), nil
+}
+
+// writeJSON writes a value for other programs.
+func writeJSON(w stdio.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// verdicts are the last words of a report.
+var verdicts = map[diagnose.Verdict]string{
+	diagnose.Healthy:    "All is well.",
+	diagnose.Unknown:    "Cause not known.",
+	diagnose.NotReached: "Nothing is wrong so far; it has not got further yet.",
+	diagnose.Unseen:     "It cannot be seen whether this works. What is missing:",
+}
+
+func printWalk(w stdio.Writer, r *diagnose.Report) {
+	printSubject(w, r.Subject)
+	for _, a := range r.Layers {
+		fmt.Fprintf(w, "%-16s %s\n", a.Answer, a.Ask)
+	}
+	fmt.Fprintln(w)
+	for i := range r.Harmless {
+		fmt.Fprintf(w, "Harmless: %s\n", r.Harmless[i].Title)
+		cli.PrintIndented(w, "  ", r.Harmless[i].Cause)
+		printExhibits(w, r.Harmless[i].Shown)
+		fmt.Fprintln(w)
+	}
+	for i := range r.Warnings {
+		fmt.Fprintf(w, "Warning: %s\n", r.Warnings[i].Title)
+		printCause(w, &r.Warnings[i])
+	}
+	if r.Cause != nil {
+		fmt.Fprintf(w, "Cause: %s\n", r.Cause.Title)
+		printCause(w, r.Cause)
+		return
+	}
+	if r.Subject != nil && r.Subject.Foreign() && r.Verdict != diagnose.Healthy {
+		fmt.Fprintf(w, "%s\n\n", foreign(r.Subject))
+	}
+	fmt.Fprintln(w, verdicts[r.Verdict])
+	printLead(w, r)
+	switch r.Verdict {
+	case diagnose.Unknown:
+		printExhibits(w, r.Evidence)
+	case diagnose.Unseen:
+		if r.Subject == nil {
+			printExhibits(w, r.Missing)
+		}
+	}
+}
+
+// foreign says that a cloud has part in it.
+func foreign(s *diagnose.Subject) string {
+	return "Platform " + vms.PlainText(s.Platform) + ": its machines, load balancers and names are not ours to judge. Look at the installer's own log for them too."
+}
+
+// printSubject says whose bootstrap it is, and what is assumed.
+func printSubject(w stdio.Writer, s *diagnose.Subject) {
+	if s == nil {
+		return
+	}
+	for _, known := range [][2]string{{"domain", s.Domain}, {"release", s.Release}, {"platform", s.Platform}} {
+		if known[1] != "" {
+			fmt.Fprintf(w, "%-9s %s\n", known[0], vms.PlainText(known[1]))
+		}
+	}
+	for _, assumed := range s.Assumed {
+		fmt.Fprintf(w, "assumed   %s\n", vms.PlainText(assumed))
+	}
+	fmt.Fprintln(w)
+}
+
+// printLead says where to begin when the cause is not known.
+func printLead(w stdio.Writer, r *diagnose.Report) {
+	if l := r.Lead; l != nil {
+		where := l.Service
+		if l.Stage != "" {
+			where += ", stage " + l.Stage
+		}
+		if l.At != "" {
+			where += ", " + l.At
+		}
+		fmt.Fprintf(w, "  failed: %s\n    | %s\n", where, l.Line)
+	}
+	if len(r.Likely) > 0 {
+		fmt.Fprintln(w, "  most likely, and what would show it:")
+	}
+	for _, c := range r.Likely {
+		fmt.Fprintf(w, "    %s\n", c.Title)
+		cli.PrintIndented(w, "      ", c.Command)
+	}
+}
+
+func printCause(w stdio.Writer, c *diagnose.Cause) {
+	cli.PrintIndented(w, "  ", c.Cause)
+	printExhibits(w, c.Shown)
+	fmt.Fprintln(w, "  see it:")
+	cli.PrintIndented(w, "    ", c.Command)
+	fmt.Fprintln(w, "  fix it:")
+	cli.PrintIndented(w, "    ", c.Fix)
+	if c.Page != "" {
+		fmt.Fprintf(w, "  read: bootlab explain %s\n", c.Page)
+	}
+	fmt.Fprintln(w)
+}
+
+func printExhibits(w stdio.Writer, all []diagnose.Exhibit) {
+	for _, e := range all {
+		node := ""
+		if e.Node != "" {
+			node = " of " + e.Node
+		}
+		fmt.Fprintf(w, "  %s%s:\n", e.Title, node)
+		for _, line := range e.Lines {
+			fmt.Fprintf(w, "    | %s\n", line)
+		}
+	}
+}

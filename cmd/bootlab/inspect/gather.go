@@ -1,0 +1,137 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/cmd/bootlab/cli"
+	"bootlab/labs"
+	"bootlab/labs/inspect/gather"
+	"bootlab/labs/inspect/host"
+	"bootlab/labs/inspect/mask"
+	"bootlab/vms"
+)
+
+func newGatherCommand(io cli.Streams) *cobra.Command {
+	var place cli.Where
+	var output string
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "gather LAB",
+		Short: "Collect logs and states of a bootstrap into one archive",
+		Long: `Collect journals, logs of containers, records, rendered files and objects of the
+API from the machines of a lab, or from its local run, into one archive. It holds
+all that bootlab diagnose judges, and has the layout of openshift-install gather
+bootstrap: openshift-install analyze reads it too. Nothing is changed on any
+machine. A machine that cannot be reached is named, and the others are collected.
+
+Secrets are masked before anything is written, as bootlab mask does: keys, tokens,
+passwords, logins and what Secrets hold, where their form, their name or the
+command around them tells. The lab's own secrets are masked wherever they stand.
+What remains still tells of your network and its names, and no program knows
+every secret: look into it before you give it away.`,
+		Example: "  bootlab gather mylab\n  bootlab gather mylab --output /tmp/mylab.tar.gz\n  bootlab diagnose mylab --from mylab/out/work/gather/log-bundle-20260102030405.tar.gz",
+		Args:    cli.AsUsage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if timeout <= 0 {
+				return cli.Usage(cli.Hint(fmt.Errorf("timeout %s is not above 0", timeout), "--timeout 5m"))
+			}
+			ctx, stop := cli.UntilInterrupted(c)
+			defer stop()
+			return runGather(ctx, io, args[0], &place, output, timeout)
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "", "the archive to write (default LAB/out/work/gather/log-bundle-TIME.tar.gz)")
+	c.Flags().DurationVar(&timeout, "timeout", 5*time.Minute, "how long the machines are asked, and what came is masked; masking has at least a minute; the rest is named")
+	place.Flags(c)
+	return c
+}
+
+func runGather(ctx context.Context, io cli.Streams, dir string, place *cli.Where, output string, timeout time.Duration) error {
+	plan, err := cli.LoadPlan(io, dir)
+	if err != nil {
+		return err
+	}
+	if err := freeOutput(output); err != nil {
+		return err
+	}
+	places, err := place.Places(plan.Lab)
+	if err != nil {
+		return cli.VmsError(err)
+	}
+	told := func(f host.Found) { printFound(io, f, places.Local) }
+	b := gather.Gather(ctx, plan, places, gather.Options{Version: cli.Version(), Masker: mask.New(mask.OwnSecrets(plan.Lab)...), Told: told, Timeout: timeout})
+	if ctx.Err() != nil {
+		return errNotWritten
+	}
+	if b.Had() == 0 {
+		return cli.Hint(errors.New("nothing could be collected"), "bootlab diagnose "+dir+" says why")
+	}
+	return writeGathered(ctx, io, plan.Lab, b, output, dir)
+}
+
+// errNotWritten is the end of a gathering that was interrupted.
+var errNotWritten = errors.New("interrupted; nothing is written")
+
+// freeOutput refuses a place that is taken before anything is collected.
+func freeOutput(output string) error {
+	if output == "" {
+		return nil
+	}
+	if _, err := os.Lstat(output); err == nil {
+		return cli.Hint(fmt.Errorf("%s is there already", output), "give another name; gather replaces nothing")
+	}
+	if info, err := os.Stat(filepath.Dir(output)); err != nil || !info.IsDir() {
+		return cli.Hint(fmt.Errorf("%s is no directory", filepath.Dir(output)), "make it first")
+	}
+	return nil
+}
+
+// printFound tells of one thing as it comes. A local run has nothing of machines,
+// which need not be told for each.
+func printFound(io cli.Streams, f host.Found, local bool) {
+	of := f.Evidence.Title
+	if f.Node != "" {
+		of += ", " + f.Node
+	}
+	switch {
+	case f.Had:
+		fmt.Fprintf(io.Err, "collected      %s\n", of)
+	case local && (f.Problem == host.NotInLocalRun || f.Problem == host.NoMachines || f.Problem == host.NoAPI):
+	default:
+		fmt.Fprintf(io.Err, "not collected  %s: %s\n", of, vms.PlainText(f.Problem))
+	}
+}
+
+func writeGathered(ctx context.Context, io cli.Streams, lab *labs.Lab, b *gather.Bundle, output, dir string) error {
+	if output == "" {
+		folder := filepath.Join(lab.Dir, "out", "work", "gather")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		output = filepath.Join(folder, gather.FileName(b.Index.Ended.Local()))
+	}
+	if err := b.WriteFile(ctx, output); err != nil {
+		if ctx.Err() != nil {
+			return errNotWritten
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return cli.Hint(fmt.Errorf("%s is there already", output), "run it again")
+		}
+		return err
+	}
+	masked := 0
+	for _, n := range b.Index.Masked {
+		masked += n
+	}
+	_, err := fmt.Fprintf(io.Out, "%s\n%d of %d pieces of evidence; secrets taken out: %d; look into it before you give it away\nnext: bootlab diagnose %s --from %s\n",
+		output, b.Had(), len(b.Index.Evidence), masked, dir, output)
+	return err
+}

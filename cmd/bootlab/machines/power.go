@@ -1,0 +1,193 @@
+package machines
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bootlab/cmd/bootlab/cli"
+	"bootlab/vms"
+	"bootlab/vms/provision"
+)
+
+func newVMsStartCommand(io cli.Streams) *cobra.Command {
+	var uri string
+	c := &cobra.Command{
+		Use:   "start LAB [MACHINE...]",
+		Short: "Start machines of a lab",
+		Long: `Start machines by name, or masters, workers, all. The masters' time is when
+render-mco.sh is done: from then on the Machine Config Server answers.`,
+		Example: "  bootlab vms start mylab masters",
+		Args:    cli.AsUsage(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
+				started, err := p.Start(m)
+				if !started {
+					return "runs already", err
+				}
+				return "started", err
+			})
+		},
+	}
+	connectFlag(c, &uri)
+	return c
+}
+
+func newVMsStopCommand(io cli.Streams) *cobra.Command {
+	var uri string
+	var force bool
+	var patience time.Duration
+	c := &cobra.Command{
+		Use:   "stop LAB [MACHINE...]",
+		Short: "Shut machines of a lab down",
+		Long: `Ask machines to shut down, and wait until they have. A cluster whose machines
+stop within its first day may come back with certificates that have ended.`,
+		Example: "  bootlab vms stop mylab",
+		Args:    cli.AsUsage(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := cli.UntilInterrupted(c)
+			defer stop()
+			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
+				stopped, err := p.Stop(ctx, m, patience, force)
+				if ctx.Err() != nil && err != nil {
+					return "", &vms.Problem{Message: "interrupted", Hint: m.Name + " was asked and may still shut down: bootlab vms status " + args[0]}
+				}
+				if !stopped {
+					return "does not run", err
+				}
+				return "stopped", err
+			})
+		},
+	}
+	connectFlag(c, &uri)
+	c.Flags().BoolVar(&force, "force", false, "cut the power of those that do not shut down in time")
+	c.Flags().DurationVar(&patience, "timeout", 2*time.Minute, "how long to wait for each")
+	return c
+}
+
+func newVMsRebootCommand(io cli.Streams) *cobra.Command {
+	var uri string
+	c := &cobra.Command{
+		Use:     "reboot LAB MACHINE...",
+		Short:   "Restart machines of a lab",
+		Example: "  bootlab vms reboot mylab master-0",
+		Args:    cli.AsUsage(cobra.MinimumNArgs(2)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
+				return "reboots", p.Reboot(m)
+			})
+		},
+	}
+	connectFlag(c, &uri)
+	return c
+}
+
+// eachChosen does something to the machines that a command line means.
+func eachChosen(io cli.Streams, args []string, uri string, do func(*provision.Provisioner, vms.Machine) (string, error)) error {
+	p, err := openMachines(io, args[0], uri, false)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	chosen, err := p.Chosen(args[1:])
+	if err != nil {
+		return cli.VmsError(err)
+	}
+	for _, m := range chosen {
+		result, err := do(p.Provisioner, m)
+		if err != nil {
+			return cli.VmsError(err)
+		}
+		fmt.Fprintf(io.Out, "%s %s\n", m.Name, result)
+	}
+	return nil
+}
+
+func newVMsStatusCommand(io cli.Streams) *cobra.Command {
+	var uri, format string
+	c := &cobra.Command{
+		Use:   "status LAB",
+		Short: "Say how the machines of a lab stand",
+		Long: `Say of each machine whether it runs, whether Ignition ended well, and who answers
+on it: ssh, the API and the Machine Config Server.`,
+		Example: "  bootlab vms status mylab\n  bootlab vms status mylab --output json",
+		Args:    cli.AsUsage(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
+			}
+			p, err := openMachines(io, args[0], uri, true)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			return printStatus(c.Context(), io, p.Provisioner, format)
+		},
+	}
+	connectFlag(c, &uri)
+	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	return c
+}
+
+func printStatus(ctx context.Context, io cli.Streams, p *provision.Provisioner, format string) error {
+	all, err := p.Status(ctx)
+	if err != nil {
+		return cli.VmsError(err)
+	}
+	host, err := p.Around()
+	if err != nil {
+		return cli.VmsError(err)
+	}
+	if format == "json" {
+		return encodeJSON(io, struct {
+			provision.Surroundings
+			Machines []provision.Status `json:"machines"`
+		}{host, all})
+	}
+	table := tabwriter.NewWriter(io.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "MACHINE\tADDRESS\tSTATE\tIGNITION\tSSH\tAPI\tMCS")
+	for _, s := range all {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Name, s.Address, s.State, s.Ignition, s.SSH, s.API, s.MCS)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Why != "" {
+			fmt.Fprintf(io.Out, "%s: %s\n", s.Name, s.Why)
+		}
+	}
+	fmt.Fprintln(io.Out, surroundings(host))
+	if ends := IgnitionClock(p.Lab.Dir, all, time.Now()); ends != "" {
+		fmt.Fprintln(io.Out, ends)
+	}
+	if host.Next != "" {
+		fmt.Fprintf(io.Out, "next: %s\n", host.Next)
+	}
+	return nil
+}
+
+// surroundings says how network and load balancer stand, or what a lab has in its
+// place.
+func surroundings(host provision.Surroundings) string {
+	if host.Balancer != provision.NoBalancer {
+		return fmt.Sprintf("network %s, load balancer %s", host.Network, host.Balancer)
+	}
+	text := fmt.Sprintf("network %s, no load balancer", host.Network)
+	var machines []string
+	for _, l := range host.API {
+		if m := cmp.Or(l.Machine, l.Address); !slices.Contains(machines, m) {
+			machines = append(machines, m)
+		}
+	}
+	if len(machines) > 0 {
+		text += ": api and api-int lead to " + strings.Join(machines, ", ")
+	}
+	return text
+}

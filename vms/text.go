@@ -1,0 +1,29 @@
+package vms
+
+import (
+	"regexp"
+	"strings"
+)
+
+// steering are sequences that colour text and move a terminal's cursor.
+// Source: ECMA-48, 5.4 and 5.6.
+var steering = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\a\x1b\n]*(\a|\x1b\\\\)?|[ -/]*[0-~])")
+
+// PlainText is text without what would steer a terminal.
+func PlainText(text string) string {
+	text = steering.ReplaceAllString(text, "")
+	return strings.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
+		}
+		return printable(r)
+	}, text)
+}
+
+// printable drops what would steer a terminal.
+func printable(r rune) rune {
+	if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
+		return r
+	}
+	return -1
+}
