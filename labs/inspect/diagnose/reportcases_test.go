@@ -55,6 +55,9 @@ func init() {
 	add("names", "dns-api-int-bundle", late(bundled, says("bootkube-journal", "2026-01-02T05:50:02+0000 bootstrap bootkube.sh[2]: Unable to resolve API_INT_URL api-int.ha.bootlab.test\n")))
 	add("masters", "cidr-overlap", stopped(edit("clusteroperators", `(.items[] | select(.metadata.name == "network") | .status.conditions) = [{"type": "Degraded", "status": "True", "message": "CIDRs 10.156.208.0/21 and 10.156.210.0/23 overlap"}]`)))
 	add("masters", "master-no-name-server", stopped(console(`error: Get "`+mcs+`": dial tcp: lookup api-int.ha.bootlab.test on [::1]:53: read udp [::1]:45552->[::1]:53: read: connection refused`)))
+	add("masters", "master-not-installed", stopped(adds("master-consoles", "==> master-2\n[    9.6] coreos-installer-service[862]: Error: parsing arguments\n[    9.7] coreos-installer-service[862]: Caused by: error sending request for url (http://192.168.126.1/master.ign): error trying to connect: tcp connect error: Connection refused (os error 111)\n")))
+	add("masters", "master-ignition-invalid", stopped(adds("master-consoles", "==> master-2\n[    9.6] ignition[712]: GET "+mcs+": attempt #1\n[    9.7] ignition[712]: GET result: OK\n[    9.8] ignition[712]: failed to fetch config: unsupported config version\n")))
+	add("masters", "vrrp-shared", stopped(says("keepalived-log", container("keepalived", "CONTAINER_RUNNING", "VRRP_Instance(lab_API) ignoring received advertisment...\n(lab_API): received an invalid passwd!"))))
 	add("masters", "kcm-stops", stopped(says("kube-controller-manager-log", container("kube-controller-manager", "CONTAINER_EXITED",
 		`E0102 05:50:12.113121       1 run.go:74] "command failed" err="open /etc/kubernetes/secrets/service-account.key: no such file or directory"`))))
 }
