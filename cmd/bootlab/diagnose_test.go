@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,5 +159,37 @@ func TestDiagnoseRefusesWhatIsNoBundle(t *testing.T) {
 		if _, stderr, status := bootlab(append([]string{"diagnose", dir}, args...)...); status != exitUsage {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}
+	}
+}
+
+// Where the walk finds nothing wrong, the scripts are asked what their checks say.
+func TestAFailedCheckOfALabIsAFinding(t *testing.T) {
+	dir := workLeft(t, everyMarker(t))
+	plan, err := cli.LoadPlan(cli.Streams{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := filepath.Join(dir, "out", "scripts")
+	if err := os.MkdirAll(scripts, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range plan.Stages {
+		verdict := "not ok 1 - done: not run yet; run " + s.ScriptName() + " first\n1..1\n"
+		status := "4"
+		if s.ID == "render-etcd" {
+			verdict, status = "", "3"
+			for i, c := range s.Checks {
+				verdict += fmt.Sprintf("not ok %d - %s: %s\n  ---\n  id: %s\n  expected: |-\n    x\n  found: |2-\n    something else\n  hint: |-\n    render it again\n  ...\n", i+1, c.ID, c.Title, c.ID)
+			}
+			verdict += fmt.Sprintf("1..%d\n", len(s.Checks))
+		}
+		script := "#!/bin/bash\ncat <<'END'\nTAP version 14\n" + verdict + "END\nexit " + status + "\n"
+		if err := os.WriteFile(filepath.Join(scripts, s.ScriptName()), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, stderr, status := bootlab("diagnose", dir)
+	if status != exitFound || !strings.Contains(out, "Cause not known.") || !strings.Contains(out, "failed: check ") || !strings.Contains(out, "found: something else") {
+		t.Errorf("status %d:\n%s%s", status, out, stderr)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,5 +78,42 @@ func TestALabThatIsABundleIsRefused(t *testing.T) {
 		if _, stderr, status := bootlab(append([]string{"diagnose"}, args...)...); status != exitUsage || !strings.Contains(stderr, "hint:") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}
+	}
+}
+
+// What the checks of a stage said when the bundle was gathered counts.
+func TestAFailedCheckInABundleIsAFinding(t *testing.T) {
+	plan, err := cli.LoadPlan(cli.Streams{}, newLab(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tap, n := "TAP version 14\n", 0
+	for i, c := range plan.Stage("make-pki").Checks {
+		n++
+		if i > 0 {
+			tap += fmt.Sprintf("ok %d - %s: %s\n", n, c.ID, c.Title)
+			continue
+		}
+		tap += fmt.Sprintf("not ok %d - %s: %s\n  ---\n  id: %s\n  expected: |-\n    a pair\n  found: |2-\n    tls/root-ca.crt and tls/root-ca.key are of two pairs\n  hint: |-\n    make it again\n  ...\n", n, c.ID, c.Title, c.ID)
+	}
+	tap += fmt.Sprintf("1..%d\n", n)
+	files := map[string]string{
+		"bootlab/cmd/bootlab/cli"
+	"bootlab/index.json":                            `{"version": 1, "local": true, "release": "4.21", "lab": {"domain": "mylab.bootlab.test"}, "evidence": []}`,
+		"bootlab/tap/make-pki.tap":                      tap,
+		"bootstrap/services/bootkube.json":              stageRecord("make-pki", "success"),
+		"rendered-assets/openshift/make-pki.done":       "",
+		"rendered-assets/openshift/tls/root-ca.crt":     "x\n",
+		"bootstrap/journals/bootkube.log":               "-- No entries --\n",
+		"rendered-assets/openshift/release-info/digest": "x\n",
+	}
+	dir := bundleWith(t, files)
+	out, stderr, status := bootlab("diagnose", dir)
+	if status != exitFound || !strings.Contains(out, "Cause not known.") || !strings.Contains(out, "are of two pairs") || !strings.Contains(out, "failed checks:") {
+		t.Errorf("status %d:\n%s%s", status, out, stderr)
+	}
+	out, _, status = bootlab("diagnose", dir, "--output", "markdown")
+	if status != exitFound || !strings.Contains(out, "- failed check `") {
+		t.Errorf("status %d:\n%s", status, out)
 	}
 }

@@ -45,3 +45,24 @@ func TestExplainTellsThatASymptomIsOfAnotherRelease(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// What people have at hand leads to causes: a line, a port, a unit.
+func TestExplainTakesWhatPeopleHave(t *testing.T) {
+	for what, want := range map[string][]string{
+		"22623":           {"port 22623: machine-config-server on bootstrap, master\n", "Causes that name it:\n", "master-ignition-no-answer"},
+		"crio.service":    {"bootstrap/journals/crio.log", "crio-stops"},
+		"node-image-pull": {"journalctl --unit=node-image-pull.service", "two-container-refs"},
+		`Jan 02 05:08:00 bootstrap release-image-download.sh[47152]: Error: initializing source docker://quay.io/a/b:4.17: reading manifest 4.17 in quay.io/a/b: manifest unknown`: {"no-such-image: ", "known by: manifest unknown"},
+		"bootkube.sh: line 81: oc: command not found": {"no-oc: ", "known by: : oc: command not found"},
+	} {
+		out := explained(t, what)
+		for _, part := range want {
+			if !strings.Contains(out, part) {
+				t.Errorf("explain %s: no %q in:\n%s", what, part, out)
+			}
+		}
+	}
+	if _, stderr, status := bootlab("explain", "a line that nothing knows"); status != exitFailed || !strings.Contains(stderr, "hint:") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}

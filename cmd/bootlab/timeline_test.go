@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -323,5 +324,31 @@ func TestABundleIsReadPacked(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(os.Getenv("XDG_STATE_HOME"), "bootlab")); err == nil {
 		t.Error("durations of a bundle were kept")
+	}
+}
+
+// Thousands of pulls that failed are one row, and a clock that jumps is said.
+func TestRetriesAreOneRowAndAJumpIsSaid(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`[{"timestamp": "2001-01-01T00:00:20Z", "phase": "service start"}`)
+	for i := range 900 {
+		at := fmt.Sprintf("2026-01-02T03:%02d:%02dZ", i/60, i%60)
+		fmt.Fprintf(&text, `, {"timestamp": "%s", "stage": "pull-release-image", "phase": "stage start"}, {"timestamp": "%s", "stage": "pull-release-image", "phase": "stage end", "result": "failure", "errorMessage": "try %d"}`, at, at, i+1)
+	}
+	text.WriteString("]\n")
+	lab, logs := labWithRecords(t, handRecord)
+	putRecord(t, filepath.Join(logs, "release-image.json"), text.String())
+	out, stderr, status := bootlab("timeline", lab)
+	for _, want := range []string{"1-900 ", "failure, 900 times", "attempts 1-900, the last of which says", "| try 900\n",
+		"The clock was set: the record of release-image goes from 2001-01-01 00:00:20 to 2026-01-02 03:00:00."} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if status != exitDone || strings.Count(out, "pull-release-image") != 2 {
+		t.Errorf("status %d:\n%s%s", status, out, stderr)
+	}
+	if out, _, _ = bootlab("timeline", lab, "--output", "json"); !strings.Contains(out, `"times": 900`) || !strings.Contains(out, `"jumps": [`) {
+		t.Error("as JSON it says neither")
 	}
 }

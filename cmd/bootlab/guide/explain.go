@@ -13,13 +13,15 @@ import (
 
 func newExplainCommand(io cli.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain STAGE|FILE|FIELD|FLAG|KEY|SYMPTOM [--lab LAB] [--release RELEASE] [--from-audit FILE]",
-		Short: "Explain a stage, a file or a field in it, a flag, a key of lab.yaml, or a symptom",
+		Use:   "explain STAGE|FILE|FIELD|FLAG|KEY|SYMPTOM|PORT|UNIT|LINE [--lab LAB] [--release RELEASE] [--from-audit FILE]",
+		Short: "Explain a stage, a file, a flag, a key of lab.yaml, a symptom, a port, a unit, or a line of a log",
 		Long: `Explain one thing, from the same data as the scripts and the guide: a stage by
 its name here or in bootkube.sh, a file that stages read or write, a field of a
 static pod, a kubeconfig or another file that the guide explains part by part, a
 flag that bootkube.sh or such a file gives to a program, a key of lab.yaml, or
-what bootlab diagnose names: a symptom, or a layer of its walk.
+what bootlab diagnose names: a symptom, or a layer of its walk. A port or a unit of
+systemd leads to what it belongs to. A line of a log, in quotes, leads to the
+causes that know it.
 Without --lab or --release, for the default release. With --from-audit, as
 bootlab generate --from-audit makes it of that file.`,
 		Example: `  bootlab explain render-etcd
@@ -29,7 +31,10 @@ bootlab generate --from-audit makes it of that file.`,
   bootlab explain hostNetwork
   bootlab explain --etcd-image
   bootlab explain networking.machineNetwork
-  bootlab explain csr-client-pending`,
+  bootlab explain csr-client-pending
+  bootlab explain 22623
+  bootlab explain crio.service
+  bootlab explain "x509: certificate signed by unknown authority"`,
 		// An operator's flag is an argument here, so cobra must not parse flags.
 		DisableFlagParsing:    true,
 		DisableFlagsInUseLine: true,
@@ -67,7 +72,7 @@ type explainRequest struct {
 func parseExplain(args []string) (*explainRequest, error) {
 	r := &explainRequest{}
 	usage := func(problem string) error {
-		return cli.Usage(cli.Hint(fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY|SYMPTOM [--lab LAB] [--release RELEASE] [--from-audit FILE]"))
+		return cli.Usage(cli.Hint(fmt.Errorf("%s", problem), "usage: bootlab explain STAGE|FILE|FIELD|FLAG|KEY|SYMPTOM|PORT|UNIT|LINE [--lab LAB] [--release RELEASE] [--from-audit FILE]"))
 	}
 	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
@@ -100,14 +105,14 @@ func runExplain(io cli.Streams, r *explainRequest) error {
 		return err
 	}
 	e := &explainer{plan: plan}
-	for _, explain := range []func(string) bool{e.stage, e.flag, e.key, e.symptom, e.layer, e.file, e.parts, e.chapter} {
+	for _, explain := range []func(string) bool{e.stage, e.flag, e.key, e.symptom, e.layer, e.port, e.unit, e.file, e.parts, e.chapter, e.said} {
 		if explain(r.what) {
 			_, err := fmt.Fprint(io.Out, e.text.String()+e.origin())
 			return err
 		}
 	}
 	return cli.Hint(
-		fmt.Errorf("%s is no stage, file, field, flag, key, symptom or chapter of release %s", r.what, plan.Version()),
+		fmt.Errorf("%s is no stage, file, field, flag, key, symptom, port, unit, chapter or known line of release %s", r.what, plan.Version()),
 		cmp.Or(cli.NewWord(r.what), "stages: "+strings.Join(e.stageIDs(), " ")),
 	)
 }

@@ -26,7 +26,9 @@ func newDiagnoseCommand(io cli.Streams) *cobra.Command {
 		Long: `Walk from the ground upwards: is the node up, is the release image there, do
 kubelet, etcd and API work, do names lead to them, do masters come, does the
 handover end? The walk ends at the first cause that is proven, and shows by what.
-What cannot be seen does not end it. Nothing is changed on any machine.
+What cannot be seen does not end it. Where nothing is wrong, the checks of what
+the stages left are asked too: one that fails is a finding. Nothing is changed on
+any machine.
 
 A bundle of bootlab gather, or of openshift-install gather bootstrap, needs no
 lab: domain, release and platform come from the bundle, and what is assumed is
@@ -126,6 +128,9 @@ func judgedAlone(ctx context.Context, io cli.Streams, file string) (*diagnose.Re
 	}
 	defer bundle.Close()
 	report, err := diagnose.Judge(bundle)
+	if err == nil {
+		err = countBundled(report, report.Subject.Plan, bundle, true)
+	}
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
 	}
@@ -139,11 +144,7 @@ func judgedAlone(ctx context.Context, io cli.Streams, file string) (*diagnose.Re
 func judged(ctx context.Context, io cli.Streams, plan *labs.Plan, place *cli.Where, from string) (*diagnose.Report, error) {
 	d := labs.BuiltinDiagnosis().For(plan)
 	if from != "" {
-		found, local, err := foundIn(ctx, io, from, d, plan.Lab)
-		if err != nil {
-			return nil, err
-		}
-		return diagnose.Walk(d, plan.Lab, local, found)
+		return judgedFrom(ctx, io, from, d, plan)
 	}
 	places, err := place.Places(plan.Lab)
 	if err != nil {
@@ -153,23 +154,34 @@ func judged(ctx context.Context, io cli.Streams, plan *labs.Plan, place *cli.Whe
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
 	}
-	return diagnose.Walk(d, plan.Lab, places.Local, found)
+	report, err := diagnose.Walk(d, plan.Lab, places.Local, found)
+	if err == nil {
+		err = countLive(ctx, report, plan, places)
+	}
+	if ctx.Err() != nil {
+		return nil, cli.ErrInterrupted
+	}
+	return report, err
 }
 
-// foundIn is the evidence that a bundle keeps. What is wrong with the bundle is
-// told, and does not keep it from being judged.
-func foundIn(ctx context.Context, io cli.Streams, file string, d *labs.Diagnosis, lab *labs.Lab) (_ []host.Found, local bool, _ error) {
+// judgedFrom walks over the evidence that a bundle keeps. What is wrong with the
+// bundle is told, and does not keep it from being judged.
+func judgedFrom(ctx context.Context, io cli.Streams, file string, d *labs.Diagnosis, plan *labs.Plan) (*diagnose.Report, error) {
 	bundle, err := host.OpenBundle(ctx, file)
 	if ctx.Err() != nil {
-		return nil, false, cli.ErrInterrupted
+		return nil, cli.ErrInterrupted
 	}
 	if err != nil {
-		return nil, false, cli.Hint(err, "--from takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory")
+		return nil, cli.Hint(err, "--from takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory")
 	}
 	defer bundle.Close()
-	found := bundle.Found(d.Evidence, lab)
+	lab := plan.Lab
+	report, err := diagnose.Walk(d, lab, bundle.Local(), bundle.Found(d.Evidence, lab))
+	if err == nil {
+		err = countBundled(report, plan, bundle, false)
+	}
 	if ctx.Err() != nil {
-		return nil, false, cli.ErrInterrupted
+		return nil, cli.ErrInterrupted
 	}
 	for _, note := range bundle.Notes {
 		fmt.Fprintf(io.Err, "note: %s\n", vms.PlainText(note))
@@ -177,7 +189,7 @@ func foundIn(ctx context.Context, io cli.Streams, file string, d *labs.Diagnosis
 	if s, err := diagnose.SubjectOf(bundle); err == nil && s.Domain != "" && s.Domain != lab.Domain() {
 		fmt.Fprintf(io.Err, "note: the bundle is of the lab %s, not of %s\nhint: bootlab diagnose %s judges it by itself\n", vms.PlainText(s.Domain), lab.Domain(), file)
 	}
-	return found, bundle.Local(), nil
+	return report, err
 }
 
 // writeJSON writes a value for other programs.
@@ -215,6 +227,7 @@ func printWalk(w stdio.Writer, r *diagnose.Report) {
 	if r.Cause != nil {
 		fmt.Fprintf(w, "Cause: %s\n", r.Cause.Title)
 		printCause(w, r.Cause)
+		printFailedChecks(w, r)
 		return
 	}
 	if r.Subject != nil && r.Subject.Foreign() && r.Verdict != diagnose.Healthy {
@@ -222,6 +235,7 @@ func printWalk(w stdio.Writer, r *diagnose.Report) {
 	}
 	fmt.Fprintln(w, verdicts[r.Verdict])
 	printLead(w, r)
+	printFailedChecks(w, r)
 	switch r.Verdict {
 	case diagnose.Unknown:
 		printExhibits(w, r.Evidence)

@@ -33,6 +33,9 @@ func printMarkdown(w stdio.Writer, r *diagnose.Report) {
 	if l := r.Lead; l != nil {
 		fmt.Fprintf(w, "Failed: `%s` `%s` %s\n\n%s", codeSpan(l.Service), codeSpan(l.Stage), l.At, fenced(l.Line))
 	}
+	for _, c := range r.FailedChecks {
+		fmt.Fprintf(w, "- failed check `%s` of `%s`: %s\n", codeSpan(c.ID), codeSpan(c.Stage), c.Title)
+	}
 	for _, c := range r.Likely {
 		fmt.Fprintf(w, "- may be: %s\n", c.Title)
 	}

@@ -19,6 +19,7 @@ type timelineReport struct {
 	Place    string            `json:"place"` // local, lab, or the path that was read
 	Services []timelineService `json:"services"`
 	Spans    []timelineSpan    `json:"spans"`
+	Jumps    []timelineJump    `json:"jumps,omitempty"` // where the clock was set
 	Other    *timelineOther    `json:"other,omitempty"`
 	Stages   []timelineStage   `json:"stages,omitempty"` // with --with
 }
@@ -39,6 +40,13 @@ type timelineService struct {
 	Problem    string `json:"problem,omitempty"`
 }
 
+// timelineJump is two entries of a record between which the clock was set.
+type timelineJump struct {
+	Service string    `json:"service"`
+	Before  time.Time `json:"before"`
+	After   time.Time `json:"after"`
+}
+
 // timelineSpan is one attempt.
 type timelineSpan struct {
 	Service string      `json:"service"`
@@ -46,6 +54,7 @@ type timelineSpan struct {
 	Name    string      `json:"name"`         // as it stands in the record
 	ID      string      `json:"id,omitempty"` // of the stage here
 	Attempt int         `json:"attempt"`
+	Times   int         `json:"times,omitempty"` // so many failed attempts are told as one; attempt is the last
 	Start   *time.Time  `json:"start,omitempty"`
 	End     *time.Time  `json:"end,omitempty"`
 	Seconds *int        `json:"seconds,omitempty"`
@@ -89,12 +98,12 @@ func newTimeline(plan *labs.Plan, here, there *chronicle, durations record.Durat
 		return durations.Usual(durationKey(plan, here, s.Name), s.Start)
 	}
 	t := &timelineReport{Lab: plan.Lab.Metadata.Name, Release: plan.Version(), Place: here.place,
-		Services: servicesOf(here), Spans: b.spans(here.spans)}
+		Services: servicesOf(here), Spans: b.spans(record.Fold(here.spans)), Jumps: jumpsOf(here)}
 	if there == nil {
 		return t
 	}
 	b.usual = nil
-	t.Other = &timelineOther{there.place, servicesOf(there), b.spans(there.spans)}
+	t.Other = &timelineOther{there.place, servicesOf(there), b.spans(record.Fold(there.spans))}
 	for _, p := range record.Pairs(here.spans, there.spans) {
 		row := timelineStage{Name: p.Stage, ID: b.id(p.Stage), Here: outcome(p.Here), Other: outcome(p.Other), pair: p}
 		if d, known := p.Difference(); known {
@@ -114,6 +123,14 @@ func servicesOf(c *chronicle) []timelineService {
 	return out
 }
 
+func jumpsOf(c *chronicle) []timelineJump {
+	var out []timelineJump
+	for _, j := range record.Jumps(c.services...) {
+		out = append(out, timelineJump{j.Service, j.Before, j.After})
+	}
+	return out
+}
+
 func (b *timelineBuilder) id(name string) string {
 	if s := b.stages[name]; s != nil {
 		return s.ID
@@ -124,7 +141,7 @@ func (b *timelineBuilder) id(name string) string {
 func (b *timelineBuilder) spans(all []*record.Span) []timelineSpan {
 	out := []timelineSpan{}
 	for _, s := range all {
-		t := timelineSpan{Service: s.Service, Kind: s.Kind, Name: s.Name, Attempt: s.Attempt, State: s.State,
+		t := timelineSpan{Service: s.Service, Kind: s.Kind, Name: s.Name, Attempt: s.Attempt, Times: s.Times, State: s.State,
 			Start: moment(s.Start), End: moment(s.End), ErrorLine: s.ErrorLine, ErrorMessage: s.ErrorMessage}
 		if s.Kind == record.Stage {
 			t.ID = b.id(s.Name)
@@ -196,6 +213,21 @@ func (s *timelineSpan) label() string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// attempts is the number of an attempt, or of the first and the last of many.
+func (s *timelineSpan) attempts() string {
+	if s.Times > 0 {
+		return fmt.Sprintf("%d-%d", s.Attempt-s.Times+1, s.Attempt)
+	}
+	return fmt.Sprint(s.Attempt)
+}
+
+func (s *timelineSpan) result() string {
+	if s.Times > 0 {
+		return fmt.Sprintf("%s, %d times", s.State, s.Times)
+	}
+	return string(s.State)
+}
+
 func (s *timelineSpan) took() string {
 	if s.Seconds == nil {
 		return "-"
@@ -228,6 +260,9 @@ func (t *timelineReport) text() string {
 	} else {
 		t.comparison(&b)
 	}
+	for _, j := range t.Jumps {
+		fmt.Fprintf(&b, "\nThe clock was set: the record of %s goes from %s to %s. Durations across that are not true.\n", check.Plain(j.Service), clockOf(&j.Before, "-"), clockOf(&j.After, "-"))
+	}
 	tellFailures(&b, "", t.Spans)
 	if t.Other != nil {
 		tellFailures(&b, " in the other run", t.Other.Spans)
@@ -251,7 +286,7 @@ func (t *timelineReport) table(b *strings.Builder) {
 			if s.State == record.Runs || s.State == record.CutOff {
 				end = string(s.State)
 			}
-			row(s.label(), fmt.Sprint(s.Attempt), clockOf(s.Start, "-"), clockOf(s.End, end), s.took(), s.usually(), string(s.State))
+			row(s.label(), s.attempts(), clockOf(s.Start, "-"), clockOf(s.End, end), s.took(), s.usually(), s.result())
 		}
 	})
 }
@@ -289,7 +324,11 @@ func tellFailures(b *strings.Builder, where string, spans []timelineSpan) {
 			fmt.Fprintf(b, "\nWhat failed%s:\n", where)
 			begun = true
 		}
-		fmt.Fprintf(b, "  %s, attempt %d", s.label(), s.Attempt)
+		if s.Times > 0 {
+			fmt.Fprintf(b, "  %s, attempts %s, the last of which says", s.label(), s.attempts())
+		} else {
+			fmt.Fprintf(b, "  %s, attempt %d", s.label(), s.Attempt)
+		}
 		if s.ErrorLine != "" {
 			fmt.Fprintf(b, ", at line %s", oneLine(check.Plain(s.ErrorLine)))
 		}

@@ -36,7 +36,10 @@ func barsOf(spans []timelineSpan) []diagram.Bar {
 	var bars []diagram.Bar
 	for _, s := range spans {
 		bar := diagram.Bar{Name: s.label(), State: barStates[s.State], Words: s.words()}
-		if s.Attempt > 1 {
+		switch {
+		case s.Times > 0:
+			bar.Name += fmt.Sprintf(", %d attempts", s.Times)
+		case s.Attempt > 1:
 			bar.Name += fmt.Sprintf(", attempt %d", s.Attempt)
 		}
 		begun, ended := s.Start, s.End

@@ -94,10 +94,10 @@ func newBench(d *labs.Diagnosis, lab *labs.Lab, local bool, found []host.Found) 
 		}
 	}
 	b.all = all
-	b.failed = append(b.nodeImageFailure(), b.failures(labs.EvidenceRecords, labs.EvidenceLogs)...)
+	b.units = b.unitFailures()
+	b.failed = append(append(b.pivotFailure(), b.nodeImageFailure()...), b.failures(labs.EvidenceRecords, labs.EvidenceLogs)...)
 	b.failed = append(b.failed, b.failures(labs.EvidenceRecordsHere, labs.EvidenceLogsHere)...)
 	b.failed = append(b.failed, b.hanging()...)
-	b.units = b.unitFailures()
 	b.fillPlan(local)
 	return b
 }

@@ -478,7 +478,7 @@ func (b *bundleOf) containers() {
 		all["machine-config-server"] = reportLog{Running: true, Log: "I0102 05:16:17.901441       1 api.go:74] Launching server on :22624\nI0102 05:16:17.901441       1 api.go:74] Launching server on :22623\n" +
 			`I0102 05:17:17.801441       1 api.go:116] Pool master requested by address:"192.0.2.21:51234" User-Agent:"Ignition/2.15.0"`}
 	}
-	if b.Console != "" {
+	if b.Console != "" && !strings.Contains(b.Console, "GET result: ") {
 		all["machine-config-server"] = reportLog{Running: true, Log: "I0102 05:16:17.901441       1 api.go:74] Launching server on :22623"}
 	}
 	for name, log := range b.Container {

@@ -45,6 +45,8 @@ func init() {
 	add("image", "boot-image-old", young(failedPull("Error: unrecognized command `podman image mount`")))
 	add("image", "image-architecture-missing", young(failedPull("Error: choosing an image from manifest list docker://quay.io/a/b:1: no image found in image index for architecture arm64, variant \"v8\", OS linux")))
 	add("image", "no-name-server", young(failedPull(`Error: initializing source docker://quay.io/a/b:1: pinging container registry quay.io: Get "https://quay.io/v2/": dial tcp: lookup quay.io on [::1]:53: read udp [::1]:46964->[::1]:53: read: connection refused`)))
+	add("image", "registry-intercepted", young(failedPull(`Error: initializing source docker://quay.io/a/b:1: pinging container registry quay.io: Get "https://quay.io/v2/": tls: failed to verify certificate: x509: certificate is valid for gateway.example.com, *.example.com, not quay.io`)))
+	add("node", "address-taken", []change{says("network-manager-journal", "2026-01-02T05:00:01+0000 bootstrap NetworkManager[812]: <info>  [1767330001.1] l3cfg[0x55,ifindex=2]: IPv4 address 192.168.126.10 is used on network connected to interface 2 (ens3) from host 52:54:00:AA:BB:CC\n")})
 	add("image", "mirror-fails", young(failedPull(`Error: initializing source docker://quay.io/a/b@sha256:1: (Mirrors also failed: [192.0.2.36:5500/a/b@sha256:1: pinging container registry 192.0.2.36:5500: Get "https://192.0.2.36:5500/v2/": Access violation]): quay.io/a/b@sha256:1: reading manifest sha256:1 in quay.io/a/b: unauthorized: access to the requested resource is not authorized`)))
 	add("render", "release-mismatch", bootkube("kube-apiserver-bootstrap", "Error: unknown flag: --infra-config-file"))
 	add("render", "no-oc", bootkube("openshift-manifests", "/usr/local/bin/bootkube.sh: line 81: oc: command not found"))
@@ -55,6 +57,9 @@ func init() {
 	add("names", "dns-api-int-bundle", late(bundled, says("bootkube-journal", "2026-01-02T05:50:02+0000 bootstrap bootkube.sh[2]: Unable to resolve API_INT_URL api-int.ha.bootlab.test\n")))
 	add("masters", "cidr-overlap", stopped(edit("clusteroperators", `(.items[] | select(.metadata.name == "network") | .status.conditions) = [{"type": "Degraded", "status": "True", "message": "CIDRs 10.156.208.0/21 and 10.156.210.0/23 overlap"}]`)))
 	add("masters", "master-no-name-server", stopped(console(`error: Get "`+mcs+`": dial tcp: lookup api-int.ha.bootlab.test on [::1]:53: read udp [::1]:45552->[::1]:53: read: connection refused`)))
+	add("masters", "master-not-installed", stopped(adds("master-consoles", "==> master-2\n[    9.6] coreos-installer-service[862]: Error: parsing arguments\n[    9.7] coreos-installer-service[862]: Caused by: error sending request for url (http://192.168.126.1/master.ign): error trying to connect: tcp connect error: Connection refused (os error 111)\n")))
+	add("masters", "master-ignition-invalid", stopped(adds("master-consoles", "==> master-2\n[    9.6] ignition[712]: GET "+mcs+": attempt #1\n[    9.7] ignition[712]: GET result: OK\n[    9.8] ignition[712]: failed to fetch config: unsupported config version\n")))
+	add("masters", "vrrp-shared", stopped(says("keepalived-log", container("keepalived", "CONTAINER_RUNNING", "VRRP_Instance(lab_API) ignoring received advertisment...\n(lab_API): received an invalid passwd!"))))
 	add("masters", "kcm-stops", stopped(says("kube-controller-manager-log", container("kube-controller-manager", "CONTAINER_EXITED",
 		`E0102 05:50:12.113121       1 run.go:74] "command failed" err="open /etc/kubernetes/secrets/service-account.key: no such file or directory"`))))
 }

@@ -257,7 +257,10 @@ func Judge(b *host.Bundle) (*Report, error) {
 	}
 	d := labs.BuiltinDiagnosis().For(s.Plan)
 	if s.near {
-		d = withoutPlan(d)
+		d = leaveOut(d, ofThePlan)
+	}
+	if s.Foreign() {
+		d = leaveOut(d, ofNothingElse)
 	}
 	r, err := Walk(d, s.Plan.Lab, b.Local(), b.Found(d.Evidence, s.Plan.Lab))
 	if err != nil {
@@ -271,15 +274,19 @@ func Judge(b *host.Bundle) (*Report, error) {
 // stage by stage. Another release has other stages.
 var ofThePlan = []string{"out-of-order", "input-gone"}
 
-// withoutPlan leaves those symptoms out.
-func withoutPlan(d *labs.Diagnosis) *labs.Diagnosis {
+// ofNothingElse are symptoms that say that nothing else was found. On a cloud there
+// is more than was looked at.
+var ofNothingElse = []string{"masters-too-late", "start-bootstrap/no-masters", "start-bootstrap/refused"}
+
+// leaveOut leaves symptoms out.
+func leaveOut(d *labs.Diagnosis, ids []string) *labs.Diagnosis {
 	out := *d
 	out.Layers = nil
 	for _, layer := range d.Layers {
 		mine := *layer
 		mine.Symptoms = nil
 		for _, s := range layer.Symptoms {
-			if !slices.Contains(ofThePlan, s.ID) {
+			if !slices.Contains(ids, s.ID) {
 				mine.Symptoms = append(mine.Symptoms, s)
 			}
 		}

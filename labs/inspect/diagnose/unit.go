@@ -9,17 +9,18 @@ import (
 // unitJournals are the journals of units of which systemd tells how they ended, and
 // which keep no record of stages.
 var unitJournals = map[string]string{
-	"crio.service":               "crio-journal",
-	"crio-configure.service":     "crio-configure-journal",
-	"kubelet.service":            "kubelet-journal",
-	"node-image-pull.service":    "node-image-journal",
-	"node-image-overlay.service": "node-image-journal",
-	"node-image-finish.service":  "node-image-journal",
+	"crio.service":                "crio-journal",
+	"crio-configure.service":      "crio-configure-journal",
+	"kubelet.service":             "kubelet-journal",
+	"release-image-pivot.service": "release-image-pivot-journal",
+	"node-image-pull.service":     "node-image-journal",
+	"node-image-overlay.service":  "node-image-journal",
+	"node-image-finish.service":   "node-image-journal",
 }
 
 var (
 	unitBegins = regexp.MustCompile(`systemd\[1\]: (Starting|Started) `)
-	exitStatus = regexp.MustCompile(`: Main process exited|: Failed with result|Failed at step EXEC`)
+	exitStatus = regexp.MustCompile(`: Main process exited|: Failed with result|Failed at step EXEC|: Job \S+/start failed with result`)
 )
 
 // stands is how long a unit has to run before its last failure is over.
@@ -82,5 +83,37 @@ func (b *bench) unitFailures() map[string]*failure {
 			}
 		}
 	}
+	for _, it := range b.had("bootkube-journal") {
+		if lines := neverStarted(string(it.Text)); len(lines) > 0 {
+			all["bootkube.service"] = &failure{service: "bootkube", lines: lines, from: it}
+		}
+	}
 	return all
+}
+
+// neverStarted is what systemd says of a unit that it does not start, because
+// another unit that it needs failed; nothing if it was started since.
+func neverStarted(journal string) []string {
+	var last []string
+	for line := range strings.Lines(journal) {
+		switch {
+		case strings.Contains(line, "systemd[1]: Dependency failed for "), strings.Contains(line, "/start failed with result 'dependency'"):
+			last = append(last, strings.TrimRight(line, "\n"))
+		case unitBegins.MatchString(line):
+			last = nil
+		}
+	}
+	return last
+}
+
+// pivotFailure is the last try of the change to the release's operating system, on
+// OKD up to 4.18, if it failed. It pulls images, and keeps its record in no place
+// that other releases know.
+//
+// Source: openshift/installer bootstrap-pivot.sh.template, 4.8 to 4.18.
+func (b *bench) pivotFailure() []failure {
+	if f := b.units["release-image-pivot.service"]; f != nil {
+		return []failure{*f}
+	}
+	return nil
 }

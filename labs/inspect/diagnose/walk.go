@@ -40,6 +40,8 @@ type Report struct {
 	Likely []Cause `json:"likely,omitempty"`
 	// Evidence is what there is to look at where the walk ended without a cause.
 	Evidence []Exhibit `json:"evidence,omitempty"`
+	// FailedChecks are the checks of stages that failed, where they were asked.
+	FailedChecks []FailedCheck `json:"failedChecks,omitempty"`
 	// Missing is evidence that could not be had, with the reason.
 	Missing []Exhibit `json:"missing"`
 }

@@ -37,6 +37,7 @@ type Span struct {
 	Kind    Kind
 	Name    string // of the stage or the command; the service's for a run
 	Attempt int    // from 1, among those of the same service, kind and name
+	Times   int    // of many attempts that [Fold] tells as one; Attempt is the last of them
 	// Start or End are zero where the record has none.
 	Start, End   time.Time
 	State        State

@@ -1,0 +1,72 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	stdio "io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"bootlab/cmd/bootlab/cli"
+	"bootlab/generator"
+	"bootlab/generator/overlay"
+	"bootlab/labs"
+	"bootlab/labs/inspect/check"
+	"bootlab/labs/inspect/diagnose"
+	"bootlab/labs/inspect/host"
+)
+
+// checkPatience is how long the checks of one stage may take when diagnose asks.
+const checkPatience = 30 * time.Second
+
+// countBundled takes the checks of a bundle into its report. Of a bundle that no
+// lab is known of, only what our scripts said counts: the files of another release
+// are not ours to check.
+func countBundled(r *diagnose.Report, plan *labs.Plan, b *host.Bundle, alone bool) error {
+	declared, err := fromBundle(plan, b)
+	if err != nil || (alone && declared.TAP == nil) {
+		return nil // without assets there is nothing to check
+	}
+	chosen, err := check.Choose(plan, nil, func(s *labs.Stage) bool { return declared.Here(s) && diagnose.Checked(s.ID) })
+	if err != nil {
+		return err
+	}
+	r.Count(declared.Run(chosen))
+	return nil
+}
+
+// countLive asks the scripts of a lab, where the walk found nothing wrong.
+func countLive(ctx context.Context, r *diagnose.Report, plan *labs.Plan, places *host.Places) error {
+	out, err := filepath.Abs(filepath.Join(plan.Lab.Dir, "out"))
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(out, "scripts")); err != nil || (r.Verdict != diagnose.Healthy && r.Verdict != diagnose.NotReached) {
+		return nil // nothing was generated, or there is a finding already
+	}
+	live := &check.Live{Plan: plan, Places: places, Out: out, NodeScripts: overlay.Scripts, Advice: generator.Advice, Timeout: checkPatience}
+	chosen, err := check.Choose(plan, nil, func(s *labs.Stage) bool { return live.Here(s) && diagnose.Checked(s.ID) })
+	if err != nil {
+		return err
+	}
+	r.Count(live.Run(ctx, chosen, nil))
+	return nil
+}
+
+// printFailedChecks lists what verify would call failed.
+func printFailedChecks(w stdio.Writer, r *diagnose.Report) {
+	if len(r.FailedChecks) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "  failed checks:")
+	for _, c := range r.FailedChecks {
+		fmt.Fprintf(w, "    %s: %s\n", c.Stage, c.Title)
+		cli.PrintIndented(w, "      found: ", plainLine(c.Found))
+		cli.PrintIndented(w, "      hint: ", plainLine(c.Hint))
+	}
+}
+
+// plainLine is a text of several lines as one.
+func plainLine(text string) string { return strings.Join(strings.Fields(text), " ") }
