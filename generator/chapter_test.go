@@ -13,23 +13,14 @@ import (
 	"bootlab/templates"
 )
 
-// guides are the rendered labs, by lab and release; several tests read them.
-var guides = map[string]map[string]string{}
-
-// everyGuide renders every shipped lab in every release, and calls visit with
-// the plan and the texts of all files by path.
+// everyGuide calls visit with the plan of each of outputs, and the texts of all
+// files by path.
 func everyGuide(t *testing.T, visit func(t *testing.T, p *labs.Plan, files map[string]string)) {
-	for _, example := range labs.ExampleList() {
-		for _, release := range labs.Builtin().ReleaseIDs() {
-			name := example.Name + " " + release
-			t.Run(name, func(t *testing.T) {
-				p := plan(t, example.Name, release)
-				if guides[name] == nil {
-					guides[name] = texts(t, p)
-				}
-				visit(t, p, guides[name])
-			})
-		}
+	for _, o := range outputs() {
+		t.Run(o[0]+" "+o[1], func(t *testing.T) {
+			r := rendered(t, o[0], o[1])
+			visit(t, r.plan, r.files)
+		})
 	}
 }
 
@@ -51,13 +42,15 @@ func plan(t testing.TB, example, release string) *labs.Plan {
 	return p
 }
 
-// texts renders a plan; two files of one path are a mistake.
+// texts renders a plan.
 func texts(t testing.TB, p *labs.Plan) map[string]string {
 	t.Helper()
-	out, err := Render(p, templates.FS, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	return textsOf(t, renderPlan(t, p))
+}
+
+// textsOf are the texts of an output by path; two files of one path are a mistake.
+func textsOf(t testing.TB, out *Output) map[string]string {
+	t.Helper()
 	files := map[string]string{}
 	for _, f := range out.Files {
 		if files[f.Path] != "" {

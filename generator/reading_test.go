@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"mvdan.cc/sh/v3/syntax"
-
-	"bootlab/labs"
 )
 
 var reading = flag.Bool("reading", false, "print how much there is to read for each script of the default lab")
@@ -195,19 +193,11 @@ func (r *readable) withLibraries(t testing.TB, dir, file string) int {
 
 func isMoved(text string) bool { return strings.Contains(text, "\nbegin \"$@\"\n") }
 
-// everyOutput renders each shipped lab in each release, and a lab with mirrors, a
-// CA and a proxy.
+// everyOutput calls visit with the texts of each of outputs, and of a lab with
+// mirrors, a CA and a proxy.
 func everyOutput(t *testing.T, visit func(t *testing.T, files map[string]string)) {
-	for _, e := range labs.ExampleList() {
-		for _, id := range labs.Builtin().ReleaseIDs() {
-			t.Run(e.Name+" "+id, func(t *testing.T) {
-				files := map[string]string{}
-				for _, f := range render(t, e.Name, id).Files {
-					files[f.Path] = string(f.Data)
-				}
-				visit(t, files)
-			})
-		}
+	for _, o := range outputs() {
+		t.Run(o[0]+" "+o[1], func(t *testing.T) { visit(t, rendered(t, o[0], o[1]).files) })
 	}
 	t.Run("mirrors, CA and proxy", func(t *testing.T) {
 		files := map[string]string{}

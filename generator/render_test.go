@@ -13,32 +13,63 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/templates"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/golden")
 
-// render makes the output of a shipped lab in a release.
+// render is the output of a shipped lab in a release. It is made once for all
+// tests, which leave it as it is.
 func render(t testing.TB, example, release string) *Output {
 	t.Helper()
-	catalog := labs.Builtin()
-	lab, problems := labs.LoadLabFS(labs.Examples, example, catalog)
-	if example == "ocp-compact" {
-		lab, problems = ocpLab(t)
+	return rendered(t, example, release).out
+}
+
+// rendering is what is made of a shipped lab in a release.
+type rendering struct {
+	plan  *labs.Plan
+	out   *Output
+	files map[string]string // the texts by path
+}
+
+// renderings are those that a test has asked for, by lab and release.
+var renderings = map[[2]string]*rendering{}
+
+func rendered(t testing.TB, example, release string) *rendering {
+	t.Helper()
+	key := [2]string{example, release}
+	if renderings[key] == nil {
+		p := plan(t, example, release)
+		out := renderPlan(t, p)
+		renderings[key] = &rendering{p, out, textsOf(t, out)}
 	}
-	if errs := problems.Errors(); len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	lab.Release.Version = release
-	plan, err := catalog.Resolve(lab)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := Render(plan, templates.FS, Options{})
+	return renderings[key]
+}
+
+// renderPlan makes the output of a plan.
+func renderPlan(t testing.TB, p *labs.Plan) *Output {
+	t.Helper()
+	out, err := Render(p, templates.FS, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// outputs are the labs and releases that tests of every output look at: each lab
+// once and each release once, and in the complete run each lab in each release.
+func outputs() [][2]string {
+	if !sample.All() {
+		return append([][2]string{{"compact", "4.21"}}, variants()...)
+	}
+	var all [][2]string
+	for _, e := range labs.ExampleList() {
+		for _, id := range labs.Builtin().ReleaseIDs() {
+			all = append(all, [2]string{e.Name, id})
+		}
+	}
+	return all
 }
 
 // ocpLab is the shipped OCP lab as its owner completes it: with a pull secret.
@@ -243,7 +274,7 @@ func firstDifference(a, b string) string {
 }
 
 func TestTheSameLabGivesTheSameBytes(t *testing.T) {
-	one, two := render(t, "ha", "4.18"), render(t, "ha", "4.18")
+	one, two := renderPlan(t, plan(t, "ha", "4.18")), renderPlan(t, plan(t, "ha", "4.18"))
 	if len(one.Files) != len(two.Files) {
 		t.Fatal("other files")
 	}
@@ -281,7 +312,7 @@ func TestEveryTemplateBelongsToAStageALibraryOrTheChain(t *testing.T) {
 
 func BenchmarkRender(b *testing.B) {
 	for b.Loop() {
-		render(b, "compact", "4.21")
+		renderPlan(b, plan(b, "compact", "4.21"))
 	}
 }
 
@@ -289,7 +320,7 @@ func BenchmarkRenderAndWriteThirtyLabs(b *testing.B) {
 	for b.Loop() {
 		dir := b.TempDir()
 		for i := range 30 {
-			out := render(b, "compact", "4.21")
+			out := renderPlan(b, plan(b, "compact", "4.21"))
 			if _, err := out.Write(filepath.Join(dir, string(rune('a'+i))), WriteOptions{}); err != nil {
 				b.Fatal(err)
 			}

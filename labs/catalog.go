@@ -250,6 +250,9 @@ func covers(output, p string) bool {
 	if output == p || strings.HasSuffix(output, "/") && strings.HasPrefix(p, output) {
 		return true
 	}
+	if !strings.ContainsAny(output, `*?[\`) {
+		return false // no pattern, as most are
+	}
 	ok, err := path.Match(output, p)
 	return err == nil && ok
 }

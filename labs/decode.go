@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -136,9 +137,12 @@ func (d *document) checkMapping(n *yaml.Node, t reflect.Type, path string) Probl
 	var kept []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		full := joinPath(path, shownKey(key))
 		first, twice := seen[key.Value]
 		ft, known := fields[key.Value]
+		full := joinPath(path, key.Value)
+		if !known { // the name of a field is no secret, and most keys are one
+			full = joinPath(path, shownKey(key))
+		}
 		if fields == nil {
 			ft, known = t.Elem(), true
 		}
@@ -188,9 +192,16 @@ func (d *document) unknownKey(key *yaml.Node, path string, fields map[string]ref
 	return p
 }
 
+// fieldsOfTypes are the answers of yamlFields, which is asked for every item of a
+// list.
+var fieldsOfTypes sync.Map
+
 // yamlFields gives the YAML keys of a struct with their types; inlined structs
 // count as their own keys.
 func yamlFields(t reflect.Type) map[string]reflect.Type {
+	if known, ok := fieldsOfTypes.Load(t); ok {
+		return known.(map[string]reflect.Type)
+	}
 	out := map[string]reflect.Type{}
 	for i := 0; i < t.NumField(); i++ {
 		f := t.Field(i)
@@ -204,6 +215,7 @@ func yamlFields(t reflect.Type) map[string]reflect.Type {
 			out[name] = f.Type
 		}
 	}
+	fieldsOfTypes.Store(t, out)
 	return out
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bootlab/cmd/bootlab/cli"
 )
 
 // bundleWith is a bundle of the installer with those files, and its directory.
@@ -98,8 +100,7 @@ func TestAFailedCheckInABundleIsAFinding(t *testing.T) {
 	}
 	tap += fmt.Sprintf("1..%d\n", n)
 	files := map[string]string{
-		"bootlab/cmd/bootlab/cli"
-	"bootlab/index.json":                            `{"version": 1, "local": true, "release": "4.21", "lab": {"domain": "mylab.bootlab.test"}, "evidence": []}`,
+		"bootlab/index.json":                            `{"version": 1, "local": true, "release": "4.21", "lab": {"domain": "mylab.bootlab.test"}, "evidence": []}`,
 		"bootlab/tap/make-pki.tap":                      tap,
 		"bootstrap/services/bootkube.json":              stageRecord("make-pki", "success"),
 		"rendered-assets/openshift/make-pki.done":       "",

@@ -13,6 +13,7 @@ import (
 
 	"bootlab/generator"
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/templates"
 )
 
@@ -83,10 +84,10 @@ func TestWhatIsAppliedIsNoDifferenceAnyMore(t *testing.T) {
 	tried, outcomes := 0, map[labs.AuditedOutcome]int{}
 	for r, release := range []string{"main", "4.14"} {
 		before := differences(t, writeScript(c.Bootkube, release, stagesOfRelease(c, release), styles[0]), planFor(t, release))
-		for i, m := range mutations(stagesOfRelease(c, release)) {
-			if (i+r)%4 != 0 {
-				continue
-			}
+		n := map[bool]int{false: 16, true: 4}[sample.All()]
+		all := mutations(stagesOfRelease(c, release))
+		for _, i := range chosen(all, n, r, map[string]bool{}) {
+			m := all[i]
 			tried++
 			text := writeScript(c.Bootkube, release, m.do(stagesOfRelease(c, release)), styles[i%len(styles)])
 			plan := applied(t, release, text)
@@ -111,18 +112,19 @@ func TestWhatIsAppliedIsNoDifferenceAnyMore(t *testing.T) {
 		}
 	}
 	t.Logf("%d mutations: %v", tried, outcomes)
-	if tried < 200 || outcomes[labs.Applied] < tried/2 || outcomes[labs.NotApplied] == 0 || outcomes[labs.OfNoLab] == 0 {
+	if least := map[bool]int{false: 80, true: 200}[sample.All()]; tried < least || outcomes[labs.Applied] < tried/2 || outcomes[labs.NotApplied] == 0 || outcomes[labs.OfNoLab] == 0 {
 		t.Errorf("%d mutations tried: %v", tried, outcomes)
 	}
 }
 
-// written renders a plan into a directory.
-func written(t testing.TB, plan *labs.Plan) string {
+// written renders a plan, and writes the files of a folder; all for "".
+func written(t testing.TB, plan *labs.Plan, folder string) string {
 	t.Helper()
 	out, err := generator.Render(plan, templates.FS, generator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	out.Files = slices.DeleteFunc(out.Files, func(f generator.File) bool { return !strings.HasPrefix(f.Path, folder) })
 	dir := filepath.Join(t.TempDir(), "out")
 	if _, err := out.Write(dir, generator.WriteOptions{}); err != nil {
 		t.Fatal(err)
@@ -187,7 +189,7 @@ func TestDryRunsCarryExactlyTheDifference(t *testing.T) {
 		shown := strings.ReplaceAll(bash(t, filepath.Join(dir, "scripts", "render-etcd.sh"), "--dry-run"), dir, "OUT")
 		return lineBreak.ReplaceAllString(shown, " ")
 	}
-	was := dryRun(written(t, planFor(t, "4.20")))
+	was := dryRun(written(t, planFor(t, "4.20"), "scripts/"))
 	for name, c := range map[string]struct {
 		do   func(s *labs.Stage)
 		seen func(before, after string) string
@@ -224,7 +226,7 @@ func TestDryRunsCarryExactlyTheDifference(t *testing.T) {
 					t.Errorf("%s: %s", change.Outcome, change)
 				}
 			}
-			is := dryRun(written(t, plan))
+			is := dryRun(written(t, plan, "scripts/"))
 			if problem := c.seen(was, is); problem != "" {
 				t.Errorf("%s in\n%s", problem, is)
 			}
@@ -239,7 +241,7 @@ func TestStagesAreLeftOutAndBroughtIntoAnotherOrder(t *testing.T) {
 	stages = slices.DeleteFunc(stages, func(s *labs.Stage) bool { return s.ID == "render-ingress" })
 	stageOf(stages, "render-config").Bootkube = "configuration-bootstrap"
 	stageOf(stages, "render-config").Run.Flags[1].Value += "x"
-	dir := written(t, applied(t, "4.20", writeScript(labs.Builtin().Bootkube, "4.20", stages, styles[0])))
+	dir := written(t, applied(t, "4.20", writeScript(labs.Builtin().Bootkube, "4.20", stages, styles[0])), "")
 	list := bash(t, filepath.Join(dir, "scripts", "render-all.sh"), "--list")
 	if strings.Contains(list, "render-ingress") || strings.Index(list, "render-scheduler") > strings.Index(list, "render-kcm") {
 		t.Errorf("the stages are\n%s", list)
@@ -261,7 +263,7 @@ func TestAnOptionOfEveryRunIsAppliedOnce(t *testing.T) {
 	if len(plan.Audited.Changes) != 1 || plan.Audited.Changes[0].Outcome != labs.Applied || len(plan.Audited.Changes[0].Stages) < 10 {
 		t.Errorf("%+v", plan.Audited.Changes)
 	}
-	dir := written(t, plan)
+	dir := written(t, plan, "")
 	for _, name := range []string{"render-etcd", "render-cvo"} {
 		if out := bash(t, filepath.Join(dir, "scripts", name+".sh"), "--dry-run"); !strings.Contains(out, "podman run --quiet --net=host --rm --log-driver=none \\\n    --name") {
 			t.Errorf("%s:\n%s", name, out)
@@ -300,7 +302,7 @@ func TestScriptsOfAllStagesFollow(t *testing.T) {
 		s.Mkdir = append(slices.Clone(s.Mkdir), "added/"+s.ID)
 	}
 	plan := applied(t, "4.21", writeScript(c.Bootkube, "4.21", stages, styles[0]))
-	dir := written(t, plan)
+	dir := written(t, plan, "")
 	scripts, lines := 0, 0
 	for _, s := range stages {
 		text, err := os.ReadFile(filepath.Join(dir, "node", s.ID+".sh"))

@@ -2,13 +2,13 @@ package audit
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 )
 
 // stagesOfRelease copies the stages of a release, without what belongs to
@@ -60,10 +60,16 @@ func parsed(t testing.TB, text string) *Script {
 
 func TestScriptsInEveryStyleAreIdentical(t *testing.T) {
 	c := labs.Builtin()
-	for r, release := range c.ReleaseIDs() {
+	releases := c.ReleaseIDs()
+	for r, release := range releases {
 		for i, s := range styles {
-			// Each style in one release of three is enough: all meet the newest.
-			if (i+r)%3 != 0 && release != "main" {
+			// Each style meets one release, and each release as many styles; in the
+			// complete run it meets one of three, and the newest.
+			meets := (i+r)%len(releases) == 0
+			if sample.All() {
+				meets = (i+r)%3 == 0 || release == "main"
+			}
+			if !meets {
 				continue
 			}
 			text := writeScript(c.Bootkube, release, stagesOfRelease(c, release), s)
@@ -210,12 +216,11 @@ func stageMutations(s *labs.Stage, add func(string, func(*labs.Stage))) {
 // release, each time in another style.
 func TestEveryMutationIsFoundAndNothingElse(t *testing.T) {
 	c := labs.Builtin()
-	tried := 0
+	tried, met := 0, map[string]bool{}
 	for r, release := range c.ReleaseIDs() {
-		for i, m := range mutations(stagesOfRelease(c, release)) {
-			if (i+r)%nth(r, release) != 0 {
-				continue
-			}
+		all := mutations(stagesOfRelease(c, release))
+		for _, i := range chosen(all, nth(r, release), r, met) {
+			m := all[i]
 			s := styles[(i*7+r*31)%len(styles)]
 			original := stagesOfRelease(c, release)
 			name := original[m.stage].Bootkube
@@ -227,26 +232,45 @@ func TestEveryMutationIsFoundAndNothingElse(t *testing.T) {
 			}
 		}
 	}
-	if least := map[bool]int{false: 500, true: 2000}[completeRun()]; tried < least {
+	if least := map[bool]int{false: 250, true: 2000}[sample.All()]; tried < least {
 		t.Errorf("only %d mutations were tried, not %d", tried, least)
 	}
 	t.Logf("%d mutations", tried)
 }
 
-// completeRun is make test-all.
-func completeRun() bool { return os.Getenv("BOOTLAB_TEST") == "all" }
-
 // nth says that a release meets each nth mutation: in the complete run the oldest
-// and the newest meet all and those between a third, else a third and a twelfth.
+// and the newest meet all and those between a third, else a ninth and a 36th.
 func nth(r int, release string) int {
 	n := 3
 	if r == 0 || release == "main" {
 		n = 1
 	}
-	if !completeRun() {
-		n *= map[int]int{1: 3, 3: 4}[n]
+	if !sample.All() {
+		n *= map[int]int{1: 9, 3: 12}[n]
 	}
 	return n
+}
+
+// chosen are the places of each nth mutation, counted from a first one, and of
+// the mutations whose kind was not met before.
+func chosen(all []mutation, n, first int, met map[string]bool) []int {
+	var out []int
+	for i, m := range all {
+		if !met[m.kind()] || (i+first)%n == 0 {
+			out = append(out, i)
+		}
+		met[m.kind()] = true
+	}
+	return out
+}
+
+// kind is what the mutation does, to whichever stage, flag or file: the words
+// of its name that are words.
+func (m mutation) kind() string {
+	_, what, _ := strings.Cut(m.name, ": ")
+	return strings.Join(slices.DeleteFunc(strings.Fields(what), func(word string) bool {
+		return strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' })
+	}), " ")
 }
 
 // misses says what is wrong with the report of a mutation.

@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/controlplane"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 )
 
 // fixture breaks what a check looks at. The shell text runs in the asset

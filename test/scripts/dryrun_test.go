@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 )
 
 // makingFiles are the stages of a local run whose scripts leave nothing but files.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/assets"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 	"bootlab/test/standin"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 )
 
 // TestTheFiveMinutePath looks at labs on which every script was run in turn;

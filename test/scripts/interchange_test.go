@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 )
 
 // The tests here let hand and bootkube.sh take turns on one node. bootkube.sh is

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 )
 
 // killAt kills a script and all that it started before its step number k, from

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 )
 
 func TestMain(m *testing.M) {

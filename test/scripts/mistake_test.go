@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/assets"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 	"bootlab/test/standin/role"
 )
 

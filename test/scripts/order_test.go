@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 )
 
 // invalidated are the stages of a finished chain that a repetition of this one

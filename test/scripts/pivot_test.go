@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/controlplane"
-	"bootlab/test/sample"
 )
 
 // Objects of the cluster, as kubectl names them.

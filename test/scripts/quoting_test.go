@@ -13,9 +13,9 @@ import (
 
 	"bootlab/generator"
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/templates"
 	"bootlab/test/registry"
-	"bootlab/test/sample"
 )
 
 // canary is the file that a value makes if it is run; it lies in the directory

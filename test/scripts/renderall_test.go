@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 )
 
 const chain = "render-all.sh"

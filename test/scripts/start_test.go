@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/controlplane"
 	"bootlab/test/facts"
 	"bootlab/test/podman"
-	"bootlab/test/sample"
 	"bootlab/test/standin"
 )
 

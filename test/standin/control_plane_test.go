@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"bootlab/labs/sample"
 	"bootlab/test/assets"
-	"bootlab/test/sample"
 	"bootlab/test/standin"
 	"bootlab/test/standin/role"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"bootlab/labs/sample"
 	"bootlab/test/assets"
-	"bootlab/test/sample"
 	"bootlab/test/standin"
 	"bootlab/test/standin/role"
 )

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"bootlab/labs"
+	"bootlab/labs/sample"
 	"bootlab/test/build"
-	"bootlab/test/sample"
 	"bootlab/vms"
 	"bootlab/vms/access"
 	"bootlab/vms/images"

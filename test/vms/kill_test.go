@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"bootlab/test/sample"
+	"bootlab/labs/sample"
 )
 
 // journalLines is how many lines the lab's journal has.
