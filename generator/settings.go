@@ -85,24 +85,23 @@ func labValues(p *labs.Plan) []labValue {
 	return values
 }
 
-// stageValues are facts of the release that a script and its checks share: how the
-// API server is asked, and which pods cluster-bootstrap waits for.
+// stageValues are facts of the release that a script and its checks share: the
+// flags that name a setting.
 func stageValues(p *labs.Plan) []labValue {
 	var values []labValue
-	if s := p.Stage("verify-api"); s != nil && s.Command != nil {
-		for _, f := range s.Command.Flags {
-			if _, path, isURL := strings.Cut(f.Flag, ":6443/"); isURL {
-				values = append(values, labValue{"API_PATH", path})
-			} else {
-				values = append(values, labValue{"API_METHOD", f.Flag})
+	add := func(flags []labs.Flag) {
+		for _, f := range flags {
+			if f.Setting != "" {
+				values = append(values, labValue{f.Setting, f.SettingValue()})
 			}
 		}
 	}
-	if s := p.Stage("start-bootstrap"); s != nil && s.Run != nil {
-		for _, f := range s.Run.Flags {
-			if f.Flag == "--required-pods" {
-				values = append(values, labValue{"REQUIRED_PODS", strings.ReplaceAll(f.Value, ",", "\n")})
-			}
+	for _, s := range p.Stages {
+		if s.Command != nil {
+			add(s.Command.Flags)
+		}
+		if s.Run != nil {
+			add(s.Run.Flags)
 		}
 	}
 	return values

@@ -38,6 +38,7 @@ var fileValues = map[string]fileValue{
 	"SERVICE_NETWORK":        {[]string{"networking.serviceNetwork"}, func(p *Plan) string { return p.Lab.Networking.ServiceNetwork[0] }},
 	"BOOTSTRAP_ADDRESS":      {[]string{"machines.bootstrap.address", "networking.machineNetwork"}, func(p *Plan) string { return p.Lab.Machines.Bootstrap.Address }},
 	"CONTROL_PLANE_REPLICAS": {[]string{"controlPlane.replicas"}, func(p *Plan) string { return strconv.Itoa(*p.Lab.ControlPlane.Replicas) }},
+	"ETCD_MEMBERS":           {[]string{"controlPlane.replicas"}, func(p *Plan) string { return strconv.Itoa(p.Lab.EtcdMembers()) }},
 	"CONTROL_PLANE_TOPOLOGY": {[]string{"controlPlane.replicas"}, func(p *Plan) string { return p.Lab.controlPlaneTopology() }},
 	"INFRASTRUCTURE_TOPOLOGY": {[]string{"compute[].replicas", "controlPlane.replicas"},
 		func(p *Plan) string { return p.Lab.infrastructureTopology() }},

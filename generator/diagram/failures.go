@@ -93,7 +93,7 @@ func (v *view) masterQuestions() []question {
 			[]string{"Start with the network: without it no ordinary pod runs."}, []string{"oc get clusteroperators", "oc get pods -A"}},
 	}
 	if v.replicas() != 1 {
-		all = append(all, question{fmt.Sprintf("Has etcd %d members?", v.membersToLeave()), "oc get etcd cluster -o yaml", "One unhealthy member stops all",
+		all = append(all, question{fmt.Sprintf("Has etcd %d members?", v.Lab.EtcdMembers()), "oc get etcd cluster -o yaml", "One unhealthy member stops all",
 			[]string{"The etcd operator adds no member while another is unhealthy."}, []string{"crictl exec $(crictl ps --name etcdctl -q) etcdctl member list -w table", "oc get pods -n openshift-etcd"}})
 	}
 	return append(all,
