@@ -21,7 +21,7 @@ func stages(v *view) drawing {
 	var ids, effects []string
 	for i, s := range all {
 		p := parts[0]
-		if s.Phase != labs.PhaseRender {
+		if s.Phase != labs.PhaseRender || len(parts[1].boxes) > 0 {
 			p = parts[1]
 		}
 		b := g.box(stageID(s.ID), kindOf(s), i, 0, fmt.Sprintf("%d. %s", i+1, s.ID)).say(s.Title, "bootkube.sh: "+s.Bootkube+", "+markers(s))

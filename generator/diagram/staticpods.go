@@ -86,6 +86,9 @@ func pods(rows []podRow) string {
 
 // pods draws rows in a panel and returns the row below.
 func (g *grid) pods(row int, id, title string, all []podRow) int {
+	if len(all) == 0 { // an audited script may lack their stages
+		return row
+	}
 	var boxes []*box
 	for _, p := range all {
 		by := g.box(p.id+"by", plain, row, 0, p.by).say(p.when)

@@ -154,7 +154,9 @@ func (t *story) controlPlane() {
 			told = append(told, t.Fill(e.Text))
 		}
 	}
-	t.event(t.node, bootstrap, strings.Join(ids, ", "), strings.Join(told, " "))
+	if len(ids) > 0 { // an audited script may lack them
+		t.event(t.node, bootstrap, strings.Join(ids, ", "), strings.Join(told, " "))
+	}
 	t.call(t.node, t.api, "localhost:6443/readyz, every second, up to 20 minutes")
 	t.event(t.api, cluster, "The API answers", "Any status counts.").
 		beside(t.desk, t.desk, person, "wait-for bootstrap-complete", "finds the API through the load balancer").start(t.pods).start(t.wait)
