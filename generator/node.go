@@ -2,7 +2,6 @@ package generator
 
 import (
 	"io/fs"
-	"slices"
 	"strings"
 
 	"bootlab/generator/overlay"
@@ -44,10 +43,6 @@ func nodeDir() string {
 	return ""
 }
 
-// uninterrupted are the stages in which bootkube.sh must not be stopped: half of
-// them cannot be done again.
-var uninterrupted = []string{"render-etcd", "start-bootstrap", "restore-cvo-overrides"}
-
 // handover is a stage of bootkube.sh as the script sees it that stops bootkube.sh
 // behind one. Marker and Container are a hyphen where the stage has none.
 type handover struct {
@@ -63,7 +58,7 @@ func (d *scriptData) Handovers() []handover {
 		if s.Bootkube == "" || s.Kind == "check" {
 			continue
 		}
-		h := handover{s.ID, s.Bootkube, "-", "-", slices.Contains(uninterrupted, s.ID)}
+		h := handover{s.ID, s.Bootkube, "-", "-", s.Uninterruptible}
 		if len(s.Markers) > 0 {
 			h.Marker = s.Markers[0].File
 		}

@@ -29,7 +29,12 @@ const (
 
 var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600,
 	// It holds a whole install-config, of 45 lines in a lab with mirrors, CA and proxy.
-	"make-ignition.sh": 170}
+	"make-ignition.sh": 170,
+	// Without the rows of its table, of which there is one for each stage of bootkube.sh.
+	"run-bootkube-until.sh": 133}
+
+// stageTable is the table of bootkube.sh's stages, one a line.
+var stageTable = regexp.MustCompile(`(?m)^BOOTKUBE_STAGES='\n((?:[a-z].*\n)*)'`)
 
 const otherScriptCode = 150
 
@@ -254,8 +259,12 @@ func (r *readable) script(t *testing.T, dir, file string) {
 			t.Errorf("%s, its libraries and its checks have %d lines of code, more than %d", file, sum, renderWithLibs+checkCode)
 		}
 	}
-	if m.code > limit {
-		t.Errorf("%s has %d lines of code, more than %d", file, m.code, limit)
+	code := m.code
+	if table := stageTable.FindStringSubmatch(r.files[file]); table != nil {
+		code -= strings.Count(table[1], "\n")
+	}
+	if code > limit {
+		t.Errorf("%s has %d lines of code, more than %d", file, code, limit)
 	}
 	if name != chainScript+".sh" && m.steps == 0 || m.steps > mostSteps {
 		t.Errorf("%s has %d steps, not 1 to %d", file, m.steps, mostSteps)

@@ -345,10 +345,6 @@ func (d *scriptData) Required() []required {
 	return append(out, d.targets()...)
 }
 
-// makers are the stages that make the directories of the assets that others copy
-// into.
-var makers = map[string]string{"tls/": "make-pki", "manifests/": "make-manifests", "bootstrap-manifests/": "copy-manifests"}
-
 // targets are the directories that a render copies into, where none of its inputs
 // is below them: they are missed before anything changes.
 func (d *scriptData) targets() []required {
@@ -356,11 +352,12 @@ func (d *scriptData) targets() []required {
 	seen := map[string]bool{}
 	for _, c := range d.Copies {
 		below := func(f labs.File) bool { return strings.HasPrefix(f.Path, c.To) && !f.Optional }
-		if makers[c.To] == "" || d.Kind != "render" || seen[c.To] || slices.ContainsFunc(d.Reads, below) {
+		maker := d.plan.Maker(c.To)
+		if maker == nil || d.Kind != "render" || seen[c.To] || slices.ContainsFunc(d.Reads, below) {
 			continue
 		}
 		seen[c.To] = true
-		out = append(out, required{shpath(c.To), d.origin(labs.File{Path: c.To, From: makers[c.To]})})
+		out = append(out, required{shpath(c.To), d.origin(labs.File{Path: c.To, From: maker.ID})})
 	}
 	return out
 }

@@ -53,8 +53,8 @@ func labValues(p *labs.Plan) []labValue {
 		{"CONTROL_PLANE_REPLICAS", strconv.Itoa(*lab.ControlPlane.Replicas)},
 		{"COMPUTE_REPLICAS", strconv.Itoa(*lab.Compute[0].Replicas)},
 		{"TOPOLOGY", lab.Topology},
-		{"CONTROL_PLANE_TOPOLOGY", controlPlaneTopology(lab)},
-		{"INFRASTRUCTURE_TOPOLOGY", infrastructureTopology(lab)},
+		{"CONTROL_PLANE_TOPOLOGY", lab.ControlPlaneTopology()},
+		{"INFRASTRUCTURE_TOPOLOGY", lab.InfrastructureTopology()},
 		{"INGRESS_PLACEMENT", ingressPlacement(lab)},
 		{"MASTERS_SCHEDULABLE", strconv.FormatBool(*lab.Compute[0].Replicas == 0)},
 		{"GATEWAY", lab.Machines.Gateway},
@@ -69,7 +69,7 @@ func labValues(p *labs.Plan) []labValue {
 		{"BOOTSTRAP_DISK", lab.DiskVolume(lab.Machines.Bootstrap.Name)},
 		{"BOOTSTRAP_IGNITION", lab.IgnitionVolume(lab.Machines.Bootstrap.Name)},
 		{"BALANCER_SOCKET", strings.Replace(labs.BalancerSocket, "work/", "../", 1)},
-		{"SMOKE_NAMESPACE", "bootlab-" + lab.Metadata.Name},
+		{"SMOKE_NAMESPACE", lab.HostName()},
 		{"SMOKE_HOST", "bootlab-smoke-test.apps." + lab.Domain()},
 		{"SMOKE_GREETING", "This is " + lab.Domain() + "."},
 		{"BOOTSTRAP_BACKENDS", bootstrapBackends()},
@@ -85,24 +85,23 @@ func labValues(p *labs.Plan) []labValue {
 	return values
 }
 
-// stageValues are facts of the release that a script and its checks share: how the
-// API server is asked, and which pods cluster-bootstrap waits for.
+// stageValues are facts of the release that a script and its checks share: the
+// flags that name a setting.
 func stageValues(p *labs.Plan) []labValue {
 	var values []labValue
-	if s := p.Stage("verify-api"); s != nil && s.Command != nil {
-		for _, f := range s.Command.Flags {
-			if _, path, isURL := strings.Cut(f.Flag, ":6443/"); isURL {
-				values = append(values, labValue{"API_PATH", path})
-			} else {
-				values = append(values, labValue{"API_METHOD", f.Flag})
+	add := func(flags []labs.Flag) {
+		for _, f := range flags {
+			if f.Setting != "" {
+				values = append(values, labValue{f.Setting, f.SettingValue()})
 			}
 		}
 	}
-	if s := p.Stage("start-bootstrap"); s != nil && s.Run != nil {
-		for _, f := range s.Run.Flags {
-			if f.Flag == "--required-pods" {
-				values = append(values, labValue{"REQUIRED_PODS", strings.ReplaceAll(f.Value, ",", "\n")})
-			}
+	for _, s := range p.Stages {
+		if s.Command != nil {
+			add(s.Command.Flags)
+		}
+		if s.Run != nil {
+			add(s.Run.Flags)
 		}
 	}
 	return values
@@ -114,7 +113,7 @@ func stageValues(p *labs.Plan) []labValue {
 func stageSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
 	list := []setting{
 		{"SCRIPTS", `"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"`},
-		{"ASSET_DIR", "/opt/openshift"},
+		{"ASSET_DIR", labs.AssetDir},
 		{"HOST_ROOT", "''"},
 	}
 	if place == labs.OnNode {
@@ -190,25 +189,6 @@ func imageOverrides(images map[string]string) string {
 	}
 	sort.Strings(lines)
 	return strings.Join(lines, "\n")
-}
-
-// controlPlaneTopology is what the installer concludes from the number of masters
-// (openshift/installer pkg/asset/manifests/topologies.go).
-func controlPlaneTopology(lab *labs.Lab) string { return topologyOf(*lab.ControlPlane.Replicas) }
-
-// infrastructureTopology is the same for workers; without any, the masters are them.
-func infrastructureTopology(lab *labs.Lab) string {
-	if workers := *lab.Compute[0].Replicas; workers > 0 {
-		return topologyOf(workers)
-	}
-	return controlPlaneTopology(lab)
-}
-
-func topologyOf(machines int) string {
-	if machines > 1 {
-		return "HighlyAvailable"
-	}
-	return "SingleReplica"
 }
 
 // ingressPlacement is where the installer places the routers.

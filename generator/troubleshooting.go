@@ -79,7 +79,7 @@ func (d *chapterData) FailuresOf(layer *labs.Layer) (string, error) {
 // Variables are the lines of bash that set what evidence lines use, for a node.
 func (d *chapterData) Variables() (string, error) {
 	all := d.Lab.Settings()
-	out := []string{"ASSET_DIR=/opt/openshift HOST_ROOT= WORK_DIR=work"}
+	out := []string{"ASSET_DIR=" + labs.AssetDir + " HOST_ROOT= WORK_DIR=work"}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		value, err := shquote(all[name])
 		if err != nil {

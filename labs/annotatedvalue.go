@@ -38,9 +38,10 @@ var fileValues = map[string]fileValue{
 	"SERVICE_NETWORK":        {[]string{"networking.serviceNetwork"}, func(p *Plan) string { return p.Lab.Networking.ServiceNetwork[0] }},
 	"BOOTSTRAP_ADDRESS":      {[]string{"machines.bootstrap.address", "networking.machineNetwork"}, func(p *Plan) string { return p.Lab.Machines.Bootstrap.Address }},
 	"CONTROL_PLANE_REPLICAS": {[]string{"controlPlane.replicas"}, func(p *Plan) string { return strconv.Itoa(*p.Lab.ControlPlane.Replicas) }},
-	"CONTROL_PLANE_TOPOLOGY": {[]string{"controlPlane.replicas"}, func(p *Plan) string { return p.Lab.controlPlaneTopology() }},
+	"ETCD_MEMBERS":           {[]string{"controlPlane.replicas"}, func(p *Plan) string { return strconv.Itoa(p.Lab.EtcdMembers()) }},
+	"CONTROL_PLANE_TOPOLOGY": {[]string{"controlPlane.replicas"}, func(p *Plan) string { return p.Lab.ControlPlaneTopology() }},
 	"INFRASTRUCTURE_TOPOLOGY": {[]string{"compute[].replicas", "controlPlane.replicas"},
-		func(p *Plan) string { return p.Lab.infrastructureTopology() }},
+		func(p *Plan) string { return p.Lab.InfrastructureTopology() }},
 	"TERMINATION_SECONDS":  {[]string{"controlPlane.replicas"}, func(p *Plan) string { return p.Lab.terminationSeconds() }},
 	"RELEASE":              {[]string{"release.version"}, func(p *Plan) string { return p.Release.ID }},
 	"VERSION":              {[]string{"release.image"}, func(p *Plan) string { return "<version of the release image>" }},
@@ -91,17 +92,19 @@ const (
 	singleReplica   = "SingleReplica"
 )
 
-func (l *Lab) controlPlaneTopology() string {
+// ControlPlaneTopology is what the installer writes for the control plane.
+func (l *Lab) ControlPlaneTopology() string {
 	if *l.ControlPlane.Replicas > 1 {
 		return highlyAvailable
 	}
 	return singleReplica
 }
 
-func (l *Lab) infrastructureTopology() string {
+// InfrastructureTopology is the same for workers; without any, the masters count.
+func (l *Lab) InfrastructureTopology() string {
 	switch *l.Compute[0].Replicas {
 	case 0:
-		return l.controlPlaneTopology()
+		return l.ControlPlaneTopology()
 	case 1:
 		return singleReplica
 	}
@@ -111,7 +114,7 @@ func (l *Lab) infrastructureTopology() string {
 // terminationSeconds is how long the bootstrap's API server may take to end:
 // cluster-kube-apiserver-operator pkg/cmd/render.
 func (l *Lab) terminationSeconds() string {
-	if l.controlPlaneTopology() == singleReplica {
+	if l.ControlPlaneTopology() == singleReplica {
 		return "15"
 	}
 	return "135"

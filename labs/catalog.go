@@ -180,6 +180,8 @@ func (c *Catalog) validateStage(s *Stage, complain func(string, ...any)) {
 			}
 		}
 	})
+	c.validatePhase(s, complain)
+	s.validatePictures(complain)
 	for key, text := range s.Texts() {
 		if strings.TrimSpace(text) == "" {
 			complain("text %s is empty", key)

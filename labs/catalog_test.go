@@ -78,6 +78,18 @@ var mistakes = map[string]struct {
 	make func(c *Catalog)
 	want string
 }{
+	"a phase is none":                      {func(c *Catalog) { c.Stage("render-api").Phase = "rendering" }, `phase "rendering" is none of render, `},
+	"a stage of bootkube has no phase":     {func(c *Catalog) { c.Stage("render-api").Phase = "" }, "phase is required of a stage of bootkube.sh"},
+	"a phase comes too late":               {func(c *Catalog) { c.Stage("verify-api").Phase = PhaseRender }, "stages/verify-api.yaml: phase render comes after"},
+	"a pod is in no output":                {func(c *Catalog) { c.Stage("render-etcd").Pods[0].File = "etcd.yaml" }, "pod etcd: no output is etcd.yaml"},
+	"a pod has no name":                    {func(c *Catalog) { c.Stage("render-etcd").Pods[0].Name = "" }, `pod "etcd": id, file and name are required`},
+	"an effect is nowhere":                 {func(c *Catalog) { c.Stage("render-etcd").Effect[0].On = "moon" }, `effect: on "moon" is none of node, `},
+	"an effect has no title":               {func(c *Catalog) { c.Stage("render-etcd").Effect[0].Title = "" }, "effect: title is required"},
+	"an effect names no value":             {func(c *Catalog) { c.Stage("render-etcd").Effect[0].Text = "with $MEMBERS" }, "effect: $MEMBERS is no value of a lab"},
+	"an event is nowhere":                  {func(c *Catalog) { c.Stage("render-etcd").Story[0].On = "moon" }, `story: on "moon" is none of node, `},
+	"an event calls nobody":                {func(c *Catalog) { c.Stage("render-etcd").Story[0].Call = true }, "story: a call needs on"},
+	"a journal's line cannot be read":      {func(c *Catalog) { c.Stage("wait-for-etcd").Journal = "(" }, "journal: error parsing regexp"},
+	"a patience is negative":               {func(c *Catalog) { c.Stage("wait-for-etcd").HangsAfter = -1 }, "hangsAfter -1 is less than 0"},
 	"an id is not the file's name":         {func(c *Catalog) { c.Stage("render-api").ID = "api" }, `stages/api.yaml: id is "api", the file is render-api.yaml`},
 	"a condition names no key":             {func(c *Catalog) { c.Stage("render-api").Checks[0].When.With = []string{"proxy.ftp"} }, `lab.yaml has no key "proxy.ftp"`},
 	"a stage stands twice":                 {func(c *Catalog) { c.Stages[7] = c.Stages[6] }, "stands twice in the order"},

@@ -35,15 +35,25 @@ type BalancerService struct {
 	Port int
 }
 
+// AssetDir is where bootkube.sh works on a bootstrap node.
+//
+// Source: openshift/installer bootkube.sh.template, WorkingDirectory of
+// bootkube.service.
+const AssetDir = "/opt/openshift"
+
+// HostName is what everything of the lab begins with, or is called, that a host or
+// a cluster could have of several labs.
+func (l *Lab) HostName() string { return "bootlab-" + l.Metadata.Name }
+
 // DomainName is the name of a machine's libvirt domain: machines of several
 // labs stand side by side on one host.
 func (l *Lab) DomainName(machine string) string {
-	return "bootlab-" + l.Metadata.Name + "-" + machine
+	return l.HostName() + "-" + machine
 }
 
 // PoolName is the name of the libvirt pool with the lab's own disks and Ignition
 // files.
-func (l *Lab) PoolName() string { return "bootlab-" + l.Metadata.Name }
+func (l *Lab) PoolName() string { return l.HostName() }
 
 // DiskVolume is the name of a machine's disk in that pool.
 func (l *Lab) DiskVolume(machine string) string { return l.DomainName(machine) + ".qcow2" }

@@ -801,10 +801,11 @@ func swapFirst[T any](list []T)      { list[0], list[1] = list[1], list[0] }
 // they are words or belong to the lab; all others must be compared.
 var notCompared = map[string]bool{
 	"ID": true, "Script": true, "Arguments": true, "Kind": true, "Places": true, "Optional": true, "Next": true, "Parallel": true, "Seconds": true, "Model": true, "Title": true, "Why": true, "Log": true, "Needs": true,
+	"Phase": true, "Uninterruptible": true, "HangsAfter": true, "Journal": true, "Pods": true, "Effect": true, "Story": true,
 	"Gates": true, "Steps": true, "Reads": true, "Before": true, "After": true, "Outputs": true, "Invalidates": true, "Checks": true, "Failures": true,
 	"Questions": true, "Exercises": true, "Differs": true, "Links": true, "Source": true,
 	// What our scripts do on a rerun, and with options of their own.
-	"Without": true, "Variable": true,
+	"Without": true, "Variable": true, "Setting": true,
 }
 
 // TestParityComparesEveryFactOfEveryStage changes each fact that there is, one
@@ -818,7 +819,7 @@ func TestParityComparesEveryFactOfEveryStage(t *testing.T) {
 			continue
 		}
 		name := s.Bootkube
-		eachChange(reflect.ValueOf(s).Elem(), s.ID, func(what string) {
+		eachChange(reflect.ValueOf(s).Elem(), s.ID, s.Span, func(what string) {
 			changes++
 			if !stageDiffers(s, name, want) {
 				t.Errorf("not noticed: %s", what)
@@ -853,13 +854,20 @@ func stageDiffers(s *Stage, name string, want map[string]*script) bool {
 }
 
 // eachChange makes one change below v at a time, calls visit, and takes the
-// change back.
-func eachChange(v reflect.Value, at string, visit func(what string)) {
+// change back. A stage is there in the releases of within.
+func eachChange(v reflect.Value, at string, within Span, visit func(what string)) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := 0; i < v.NumField(); i++ {
-			if name := v.Type().Field(i).Name; !notCompared[name] && !(name == "Options" && v.Type() == reflect.TypeFor[Stage]()) {
-				eachChange(v.Field(i), at+"."+name, visit)
+			name, stage := v.Type().Field(i).Name, v.Type() == reflect.TypeFor[Stage]()
+			switch {
+			case notCompared[name] || stage && name == "Options":
+			case name == "Span" && stage:
+				eachSpanChange(v.Field(i), at, Span{}, visit)
+			case name == "Span":
+				eachSpanChange(v.Field(i), at, within, visit)
+			default:
+				eachChange(v.Field(i), at+"."+name, within, visit)
 			}
 		}
 	case reflect.String:
@@ -869,14 +877,46 @@ func eachChange(v reflect.Value, at string, visit func(what string)) {
 	case reflect.Pointer:
 		if !v.IsNil() {
 			temporarily(v, reflect.Zero(v.Type()), func() { visit(at + " taken away") })
-			eachChange(v.Elem(), at, visit)
+			eachChange(v.Elem(), at, within, visit)
 		} else if v.Type() == reflect.TypeFor[*bool]() {
 			temporarily(v, reflect.New(v.Type().Elem()), func() { visit(at + " set") })
 		}
 	case reflect.Slice:
 		eachListChange(v, at, visit)
 		for i := 0; i < v.Len(); i++ {
-			eachChange(v.Index(i), fmt.Sprintf("%s[%d]", at, i), visit)
+			eachChange(v.Index(i), fmt.Sprintf("%s[%d]", at, i), within, visit)
+		}
+	}
+}
+
+// eachSpanChange makes the changes of a span that mean something: the item comes
+// or goes in a release in which its stage is there.
+func eachSpanChange(v reflect.Value, at string, within Span, visit func(what string)) {
+	was := v.Interface().(Span)
+	for _, changed := range []Span{{otherText(at+".Since", was.Since), was.Until}, {was.Since, otherText(at+".Until", was.Until)}} {
+		for _, release := range releaseOrder {
+			if within.Holds(release) && was.Holds(release) != changed.Holds(release) {
+				temporarily(v, reflect.ValueOf(changed), func() { visit(fmt.Sprintf("%s from %v to %v", at, was, changed)) })
+				break
+			}
+		}
+	}
+}
+
+// A stage of the newest release alone, and one of the oldest, have spans that
+// narrowing does not change.
+func TestParityMakesNoChangeOfASpanThatMeansNothing(t *testing.T) {
+	for _, c := range []struct {
+		item, stage Span
+		want        int
+	}{
+		{Span{}, Span{}, 2}, {Span{}, Span{Since: "main"}, 1}, {Span{}, Span{Until: "4.14"}, 1},
+		{Span{Since: "4.20"}, Span{Since: "4.20"}, 1}, {Span{Since: "main"}, Span{}, 2},
+	} {
+		changes, item := 0, c.item
+		eachSpanChange(reflect.ValueOf(&item).Elem(), "item", c.stage, func(string) { changes++ })
+		if changes != c.want {
+			t.Errorf("%v in a stage %v: %d changes, want %d", c.item, c.stage, changes, c.want)
 		}
 	}
 }

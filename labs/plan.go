@@ -3,6 +3,7 @@ package labs
 import (
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Plan is a lab, its release and the stages of that release: everything a
@@ -143,6 +144,23 @@ func (p *Plan) Writer(file string, before *Stage) *Stage {
 		}
 	}
 	return writer
+}
+
+// Maker is the stage that makes a directory of the assets: the first that has it
+// among its outputs and that the stages behind it need, or the first stage of
+// bootkube.sh for those that bootkube.sh makes at its start; nil where no stage does.
+func (p *Plan) Maker(dir string) *Stage {
+	if strings.HasPrefix(dir, "/") {
+		return nil
+	}
+	atStart := slices.Contains(p.Bootkube.Mkdir, "./"+strings.TrimSuffix(dir, "/"))
+	for _, s := range p.Stages {
+		made := slices.ContainsFunc(s.Outputs, func(f File) bool { return f.Path == dir })
+		if !s.Optional && (made || atStart && s.Bootkube != "") {
+			return s
+		}
+	}
+	return nil
 }
 
 func (s *Stage) writes(file string) bool {

@@ -27,8 +27,18 @@ type Stage struct {
 	Arguments string `yaml:"arguments"`
 	// Kind is one of Kinds.
 	Kind string `yaml:"kind"`
-	Span `yaml:",inline"`
-	When Condition `yaml:"when"`
+	// Phase is one of Phases: the part of the bootstrap that the stage belongs to.
+	// Every stage of bootkube.sh has one, in the order of Phases.
+	Phase string `yaml:"phase"`
+	// Uninterruptible: bootkube.sh must not be stopped in this stage, because half
+	// of it cannot be done again.
+	Uninterruptible bool `yaml:"uninterruptible"`
+	// HangsAfter is the number of minutes after which the stage counts as failed
+	// although it is still running; 0 is never. It is for a stage that ends soon or
+	// not at all.
+	HangsAfter int `yaml:"hangsAfter"`
+	Span       `yaml:",inline"`
+	When       Condition `yaml:"when"`
 	// Places lists where the script makes sense. Empty is local run and lab.
 	Places []Place `yaml:"places"`
 
@@ -56,6 +66,9 @@ type Stage struct {
 	Why   string `yaml:"why"`
 	// Log is the line that bootkube.sh prints when the stage begins.
 	Log string `yaml:"log"`
+	// Journal is a regular expression for more lines that tell in a journal that the
+	// stage is running.
+	Journal string `yaml:"journal"`
 
 	// Needs are the commands that the script calls beside coreutils.
 	Needs []string `yaml:"needs"`
@@ -82,6 +95,13 @@ type Stage struct {
 	After   []Note   `yaml:"after"`
 	Outputs []File   `yaml:"outputs"`
 	Markers []Marker `yaml:"markers"`
+	// Pods are the static pods that the stage renders.
+	Pods []StaticPod `yaml:"pods"`
+	// Effect is what begins or ends with the stage besides files, for the map of
+	// stages. The first item that holds counts.
+	Effect []Effect `yaml:"effect"`
+	// Story is what the time line tells of the stage.
+	Story []Event `yaml:"story"`
 	// SkipIf is a marker that makes bootkube.sh leave the stage out, or, for a
 	// stage of the lab's own, says that another has made the same results.
 	SkipIf string `yaml:"skipIf"`
@@ -104,6 +124,75 @@ type Stage struct {
 // hands over between a person and bootkube.sh, remove takes away what has done
 // its work.
 var Kinds = []string{"prepare", "copy", "render", "wait", "start", "patch", "check", "hold", "remove"}
+
+// Phases are the parts of bootkube.sh's work, in their order: render writes files,
+// control-plane starts the temporary control plane, hand-over moves the cluster to
+// the masters, end looks at the result.
+var Phases = []string{PhaseRender, PhaseControlPlane, PhaseHandOver, PhaseEnd}
+
+// The phases.
+const (
+	PhaseRender       = "render"
+	PhaseControlPlane = "control-plane"
+	PhaseHandOver     = "hand-over"
+	PhaseEnd          = "end"
+)
+
+// StaticPod is a static pod whose manifest a stage renders. When the manifest is
+// copied to /etc/kubernetes/manifests the kubelet starts it at once, otherwise
+// cluster-bootstrap starts it, and ends it.
+type StaticPod struct {
+	ID string `yaml:"id"`
+	// File is the name of the manifest, Name the pod's.
+	File string `yaml:"file"`
+	Name string `yaml:"name"`
+	// Made says when the stage makes it, if not always.
+	Made  string `yaml:"made"`
+	About string `yaml:"about"`
+	// End says what ends it, where cluster-bootstrap does not.
+	End  string `yaml:"end"`
+	Span `yaml:",inline"`
+	When Condition `yaml:"when"`
+}
+
+// Effect is what begins or ends outside of files. Its texts may name values of
+// the lab, as $ETCD_MEMBERS.
+type Effect struct {
+	// On is one of Sides.
+	On    string `yaml:"on"`
+	Title string `yaml:"title"`
+	Text  string `yaml:"text"`
+	Span  `yaml:",inline"`
+	When  Condition `yaml:"when"`
+}
+
+// Event is a box or an arrow of the time line. Its texts may name values of the
+// lab, as $ETCD_MEMBERS.
+type Event struct {
+	// On is one of Sides, the bootstrap node where it is empty. What is elsewhere
+	// stands beside the event before.
+	On string `yaml:"on"`
+	// Call: the node asks, and On answers.
+	Call bool `yaml:"call"`
+	// Of names what the stage starts, for the titles of the stages around it.
+	Of string `yaml:"of"`
+	// Heading is the stage's id where it is empty.
+	Heading string `yaml:"heading"`
+	Text    string `yaml:"text"`
+	Span    `yaml:",inline"`
+	When    Condition `yaml:"when"`
+}
+
+// Sides are where an effect or an event shows: on the bootstrap node, on the
+// masters, or in the cluster.
+var Sides = []string{SideNode, SideMasters, SideCluster}
+
+// The sides.
+const (
+	SideNode    = "node"
+	SideMasters = "masters"
+	SideCluster = "cluster"
+)
 
 // Onward is what follows a stage, in words.
 type Onward struct {
@@ -191,6 +280,10 @@ type Option struct {
 type Flag struct {
 	Flag  string `yaml:"flag"`
 	Value string `yaml:"value"`
+	// Setting is the setting of the script that holds the flag's value: a list with
+	// commas has one item a line, a URL is its path, and a flag without a value is
+	// the flag itself.
+	Setting string `yaml:"setting"`
 	// Separate: value as an argument of its own, not behind an equals sign.
 	Separate bool `yaml:"separate"`
 	Span     `yaml:",inline"`
@@ -242,6 +335,18 @@ func (f Flag) String() string {
 		return f.Flag + " " + f.Value
 	}
 	return f.Flag + "=" + f.Value
+}
+
+// SettingValue is what the script has under the name in Setting.
+func (f Flag) SettingValue() string {
+	if _, address, isURL := strings.Cut(f.Flag, "://"); isURL {
+		_, path, _ := strings.Cut(address, "/")
+		return path
+	}
+	if f.Value == "" {
+		return f.Flag
+	}
+	return strings.ReplaceAll(f.Value, ",", "\n")
 }
 
 // Arrives says whether a copy can put a file at a path: at To itself, or as a

@@ -11,10 +11,10 @@ import (
 // textFields are the YAML keys whose values are read by people and so can be
 // had in another language.
 var textFields = map[string]bool{"title": true, "why": true, "expect": true, "hint": true, "cause": true,
-	"fix": true, "ask": true, "answer": true, "do": true, "putRight": true, "what": true, "text": true}
+	"fix": true, "ask": true, "answer": true, "do": true, "putRight": true, "what": true, "text": true, "heading": true, "made": true, "about": true, "end": true}
 
 // optionalTexts may be left out; an empty one is no text.
-var optionalTexts = map[string]bool{"why": true, "putRight": true}
+var optionalTexts = map[string]bool{"why": true, "putRight": true, "heading": true, "made": true, "about": true, "end": true}
 
 // idFields name an item of a list inside a key, the first that is set.
 var idFields = []string{"ID", "Flag", "Option", "Path", "From", "Stage"}

@@ -17,7 +17,7 @@ const (
 )
 
 // NetworkName is the name of the lab's libvirt network.
-func NetworkName(lab *labs.Lab) string { return "bootlab-" + lab.Metadata.Name }
+func NetworkName(lab *labs.Lab) string { return lab.HostName() }
 
 // LabPool is the name of the pool with the lab's own disks and Ignition files.
 func LabPool(lab *labs.Lab) string { return lab.PoolName() }

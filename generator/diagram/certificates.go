@@ -57,9 +57,9 @@ func (s signer) tell() string {
 	return fmt.Sprintf("%s (%s) signs %s", s.name, s.life, strings.Join(names, " and "))
 }
 
-// why is what make-pki says of a file in tls/.
+// why is what the maker of tls/ says of a file in it.
 func (v *view) why(name string) string {
-	if s := v.Stage("make-pki"); s != nil {
+	if s := v.Maker("tls/"); s != nil {
 		for _, o := range s.Outputs {
 			if o.Path != "tls/" && o.Covers("tls/"+name+".crt") {
 				return o.Why

@@ -31,10 +31,10 @@ func etcdMembership(v *view) drawing {
 	e.firstMember()
 	if v.alone() {
 		e.title = "Members of etcd: one, for there are no masters"
-		e.description = fmt.Sprintf("etcd starts with one member on the bootstrap node. There are no masters in this topology, so it stays the only one. With the install-config's %s it would have to grow to %d members before the bootstrap member could leave.", count(v.replicas(), "master"), v.membersToLeave())
+		e.description = fmt.Sprintf("etcd starts with one member on the bootstrap node. There are no masters in this topology, so it stays the only one. With the install-config's %s it would have to grow to %d members before the bootstrap member could leave.", count(v.replicas(), "master"), v.Lab.EtcdMembers())
 		return e.grid
 	}
-	before := min(v.membersToLeave()-1, len(v.masters))
+	before := min(v.Lab.EtcdMembers()-1, len(v.masters))
 	for i := 0; i < before; i++ {
 		e.joins(i)
 	}
@@ -93,7 +93,7 @@ func (e *growth) joins(at int) {
 	if at > 0 {
 		say = []string{"By the etcd operator, in the same way; never two at a time."}
 	}
-	if members == e.membersToLeave() {
+	if members == e.Lab.EtcdMembers() {
 		say = append(say, "EtcdRunningInCluster becomes True: wait-for-ceo ends, and bootkube.sh with it.")
 	}
 	e.row(fmt.Sprintf("%d members", members), say, func(i int, m labs.Machine) (string, string) {

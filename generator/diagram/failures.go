@@ -3,6 +3,8 @@ package diagram
 import (
 	"fmt"
 	"strings"
+
+	"bootlab/labs"
 )
 
 // A question of the failure tree: asked in this order, and what to look at when
@@ -71,7 +73,7 @@ func (v *view) nodeQuestions() []question {
 
 func (v *view) bootkubeQuestions() []question {
 	return []question{
-		{"Did every render end?", "ls /opt/openshift/*.done", "The stage without its marker",
+		{"Did every render end?", "ls " + labs.AssetDir + "/*.done", "The stage without its marker",
 			[]string{"bootkube.sh starts again after 5 seconds and stops at the same place."}, []string{"journalctl -b -u bootkube", "/var/log/openshift/bootkube.json"}},
 		{"Is etcd healthy?", "crictl exec $(crictl ps --name etcdctl -q) etcdctl endpoint health", "etcd's container",
 			[]string{"Certificates of another render, a slow disk, a wrong address."}, []string{"crictl ps -a --name etcd", "crictl logs ID"}},
@@ -93,11 +95,11 @@ func (v *view) masterQuestions() []question {
 			[]string{"Start with the network: without it no ordinary pod runs."}, []string{"oc get clusteroperators", "oc get pods -A"}},
 	}
 	if v.replicas() != 1 {
-		all = append(all, question{fmt.Sprintf("Has etcd %d members?", v.membersToLeave()), "oc get etcd cluster -o yaml", "One unhealthy member stops all",
+		all = append(all, question{fmt.Sprintf("Has etcd %d members?", v.Lab.EtcdMembers()), "oc get etcd cluster -o yaml", "One unhealthy member stops all",
 			[]string{"The etcd operator adds no member while another is unhealthy."}, []string{"crictl exec $(crictl ps --name etcdctl -q) etcdctl member list -w table", "oc get pods -n openshift-etcd"}})
 	}
 	return append(all,
-		question{"Did bootkube.service end?", "ls /opt/openshift/.bootkube.done", "The stage that it is in",
+		question{"Did bootkube.service end?", "ls " + labs.AssetDir + "/.bootkube.done", "The stage that it is in",
 			[]string{"restore-cvo-overrides and wait-for-ceo go through api-int and wait without limit."}, []string{"journalctl -b -u bootkube"}},
 		question{"Is it reported?", "oc get configmap bootstrap -n kube-system -o yaml", "progress.service",
 			[]string{"It goes through api-int; without the ConfigMap the bootstrap member is never removed."}, []string{"journalctl -b -u progress"}},

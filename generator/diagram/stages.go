@@ -18,10 +18,10 @@ func stages(v *view) drawing {
 		{id: "run", title: "Run: the temporary control plane, and the hand-over"},
 	}
 	var last *box
-	var ids []string
+	var ids, effects []string
 	for i, s := range all {
 		p := parts[0]
-		if s.ID == "wait-for-etcd" || len(parts[1].boxes) > 0 {
+		if s.Phase != labs.PhaseRender || len(parts[1].boxes) > 0 {
 			p = parts[1]
 		}
 		b := g.box(stageID(s.ID), kindOf(s), i, 0, fmt.Sprintf("%d. %s", i+1, s.ID)).say(s.Title, "bootkube.sh: "+s.Bootkube+", "+markers(s))
@@ -33,6 +33,7 @@ func stages(v *view) drawing {
 		if effect := v.effect(g, s, i); effect != nil {
 			p.boxes = append(p.boxes, effect)
 			g.arrow(b, effect, "")
+			effects = append(effects, effect.title+" with "+s.ID)
 		}
 		ids = append(ids, s.ID)
 	}
@@ -41,7 +42,7 @@ func stages(v *view) drawing {
 			g.panel(p.id, p.title, 0, p.boxes...)
 		}
 	}
-	g.description = "In order: " + strings.Join(ids, ", ") + ". With render-etcd the kubelet starts etcd, with render-mco the Machine Config Server, with start-bootstrap the temporary control plane, which goes again in the same stage. restore-cvo-overrides ends the Machine Config Server of the node. The last stage is followed by the end of bootkube.service."
+	g.description = "In order: " + strings.Join(ids, ", ") + ". Besides files: " + strings.Join(effects, ", ") + "."
 	return g
 }
 
@@ -79,23 +80,14 @@ func markers(s *labs.Stage) string {
 	return "markers " + strings.Join(files, " and ")
 }
 
+// sides are the kinds of boxes by where something happens.
+var sides = map[string]string{labs.SideNode: bootstrap, labs.SideMasters: master, labs.SideCluster: cluster}
+
 // effect is what begins or ends outside of files with a stage, if anything.
 func (v *view) effect(g *grid, s *labs.Stage, row int) *box {
-	members, boot, goes := fmt.Sprintf("with %d healthy members", v.membersToLeave()), "port 22623; masters may boot", "and goes again when masters run theirs"
-	if v.alone() {
-		members, boot, goes = "not in this topology: it takes masters", "port 22623; in this topology nothing asks it", "and goes again after 20 minutes, for want of masters; no stage below is reached"
+	if len(s.Effect) == 0 {
+		return nil
 	}
-	for _, e := range []struct{ stage, kind, title, say string }{
-		{"render-etcd", bootstrap, "etcd starts", "one member, on this node"},
-		{"render-mco", bootstrap, "The Machine Config Server starts", boot},
-		{"start-bootstrap", bootstrap, "The temporary control plane starts", goes},
-		{"restore-cvo-overrides", master, "The Machine Config Server ends here", "that of the masters serves on"},
-		{"wait-for-ceo", master, "EtcdRunningInCluster is True", members},
-		{"verify-api", cluster, "bootkube.service is complete", "progress.service reports; then the etcd operator removes the bootstrap member"},
-	} {
-		if e.stage == s.ID {
-			return g.box(stageID(s.ID)+"_effect", e.kind, row, 1, e.title).say(e.say)
-		}
-	}
-	return nil
+	e := s.Effect[0]
+	return g.box(stageID(s.ID)+"_effect", sides[e.On], row, 1, v.Fill(e.Title)).say(v.Fill(e.Text))
 }

@@ -1,6 +1,12 @@
 package diagram
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"bootlab/labs"
+)
 
 // A podRow is a static pod from its maker to its end.
 type podRow struct {
@@ -25,19 +31,10 @@ func staticPods(v *view) drawing {
 		}
 		before = head
 	}
-	row := g.pods(1, "bootkube", v.node.Name+": put into /etc/kubernetes/manifests by bootkube.sh, at once", []podRow{
-		{"etcd", bootstrap, "render-etcd", "The kubelet starts it while the next stages render.", "etcd-member-pod.yaml", "etcd-bootstrap-member", "containers etcd and etcdctl", "The file stays. The etcd operator removes the member, you remove the machine."},
-		{"mcs", bootstrap, "render-mco", "The kubelet starts it while the next stages render.", "machineconfigoperator-bootstrap-pod.yaml", "bootstrap-machine-config-operator", "the controller first, then the server", "restore-cvo-overrides removes the file."},
-	})
-	const gone = "Tear-down, or any error of cluster-bootstrap."
-	row = g.pods(row, "clusterbootstrap", v.node.Name+": kept in bootstrap-manifests/, put there by cluster-bootstrap in stage start-bootstrap", []podRow{
-		{"api", bootstrap, "render-kube-apiserver", "", "kube-apiserver-pod.yaml", "bootstrap-kube-apiserver", "port 6443; readiness on 6080", gone},
-		{"kcm", bootstrap, "render-kcm", "", "kube-controller-manager-pod.yaml", "bootstrap-kube-controller-manager", "with cluster-policy-controller", gone},
-		{"scheduler", bootstrap, "render-scheduler", "", "kube-scheduler-pod.yaml", "bootstrap-kube-scheduler", "", gone},
-		{"cvo", bootstrap, "render-cvo", "", "bootstrap-pod.yaml", "bootstrap-cluster-version-operator", "applies the payload", gone},
-		{"cco", bootstrap, "render-cco", "not in credentials mode Manual", "cloud-credential-operator-pod.yaml", "cloud credential operator", "", gone},
-	})
-	g.description = "On the bootstrap node bootkube.sh itself places the pods of etcd, in render-etcd, and of the Machine Config Server, in render-mco. The pods of API server, controller manager, scheduler, version operator and credential operator are rendered one by one, wait in bootstrap-manifests/, and are placed together by cluster-bootstrap, which removes them again. "
+	atOnce, later, placers := v.podRows()
+	row := g.pods(1, "bootkube", v.node.Name+": put into /etc/kubernetes/manifests by bootkube.sh, at once", atOnce)
+	row = g.pods(row, "clusterbootstrap", v.node.Name+": kept in bootstrap-manifests/, put there by cluster-bootstrap in stage "+placers, later)
+	g.description = "On the bootstrap node bootkube.sh itself places " + pods(atOnce) + ". The others are rendered one by one, wait in bootstrap-manifests/, and are placed together by cluster-bootstrap, which removes them again: " + pods(later) + ". "
 	if v.alone() {
 		g.description += "There are no masters in this topology."
 		return g
@@ -53,8 +50,45 @@ func staticPods(v *view) drawing {
 	return g
 }
 
+// podRows are the static pods of the stages: those that the kubelet starts as soon
+// as they are rendered, and those that wait for cluster-bootstrap, with the stage
+// that starts it.
+func (v *view) podRows() (atOnce, later []podRow, starts string) {
+	for _, s := range v.Stages {
+		if s.Kind == "start" {
+			starts = s.ID
+		}
+		kubelet := slices.ContainsFunc(s.Copies, func(c labs.Copy) bool {
+			return slices.ContainsFunc(arrivals(s, c), func(path string) bool { return strings.HasPrefix(path, "/etc/kubernetes/manifests/") })
+		})
+		for _, p := range s.Pods {
+			row := podRow{id: p.ID, kind: bootstrap, by: s.ID, when: p.Made, file: p.File, pod: p.Name, says: p.About, end: p.End}
+			if kubelet {
+				row.when = "The kubelet starts it while the next stages render."
+				atOnce = append(atOnce, row)
+				continue
+			}
+			row.end = "Tear-down, or any error of cluster-bootstrap."
+			later = append(later, row)
+		}
+	}
+	return atOnce, later, starts
+}
+
+// pods lists pods with their stages.
+func pods(rows []podRow) string {
+	var all []string
+	for _, r := range rows {
+		all = append(all, r.pod+" in "+r.by)
+	}
+	return strings.Join(all, ", ")
+}
+
 // pods draws rows in a panel and returns the row below.
 func (g *grid) pods(row int, id, title string, all []podRow) int {
+	if len(all) == 0 { // an audited script may lack their stages
+		return row
+	}
 	var boxes []*box
 	for _, p := range all {
 		by := g.box(p.id+"by", plain, row, 0, p.by).say(p.when)

@@ -1,6 +1,12 @@
 package diagram
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"bootlab/labs"
+)
 
 // A story is the time line while it is told.
 type story struct {
@@ -36,7 +42,7 @@ func timeline(v *view) drawing {
 	t.join()
 	t.handOver()
 	t.afterwards()
-	t.description = t.tell(fmt.Sprintf("The masters boot twice: the first time they fetch their configuration from the Machine Config Server, the second time their kubelets ask for certificates. Operators place the masters' own control plane. etcd grows from 1 to %d members. cluster-bootstrap takes its control plane away, bootkube.sh ends, progress.service reports, and the etcd operator removes the bootstrap member.", v.membersToLeave()))
+	t.description = t.tell(fmt.Sprintf("The masters boot twice: the first time they fetch their configuration from the Machine Config Server, the second time their kubelets ask for certificates. Operators place the masters' own control plane. etcd grows from 1 to %d members. cluster-bootstrap takes its control plane away, bootkube.sh ends, progress.service reports, and the etcd operator removes the bootstrap member.", v.Lab.EtcdMembers()))
 	return t
 }
 
@@ -94,21 +100,63 @@ func (t *story) boots() {
 
 func (t *story) renders() {
 	t.phase("3. bootkube.sh: files, etcd and the Machine Config Server")
-	t.event(t.node, bootstrap, "Renders before etcd", t.between("", "render-etcd"))
-	t.event(t.node, bootstrap, "render-etcd", "The kubelet finds the pod and starts etcd: 1 member.")
-	t.event(t.node, bootstrap, "Renders after etcd", t.between("render-etcd", "render-mco"))
-	m := t.event(t.node, bootstrap, "render-mco", "The kubelet starts the Machine Config Server on port 22623.")
-	if !t.alone() {
-		m.beside(t.masters, t.masters, master, "Masters may boot", "Who boots earlier asks again until there is an answer.")
+	var run []string // stages that write files and nothing else
+	before := ""     // what began before them
+	tell := func(title string) {
+		if len(run) > 0 {
+			t.event(t.node, bootstrap, title, strings.Join(run, ", "))
+		}
+		run = nil
 	}
-	if rest := t.between("render-mco", "wait-for-etcd"); rest != "" {
-		t.event(t.node, bootstrap, "Before the start", rest)
+	for _, s := range t.PhaseStages(labs.PhaseRender) {
+		if len(s.Story) == 0 {
+			run = append(run, s.ID)
+			continue
+		}
+		if of := s.Story[0].Of; before == "" {
+			tell("Renders before " + of)
+		} else {
+			tell("Renders after " + before)
+		}
+		before = s.Story[0].Of
+		t.tellStage(s)
+	}
+	tell("Before the start")
+}
+
+// tellStage tells the story of a stage; of one without, its title.
+func (t *story) tellStage(s *labs.Stage) {
+	if len(s.Story) == 0 {
+		t.event(t.node, bootstrap, s.ID, s.Title)
+	}
+	lanes := map[string]int{"": t.node, labs.SideNode: t.node, labs.SideMasters: t.masters, labs.SideCluster: t.api}
+	var last *moment
+	for _, e := range s.Story {
+		heading, text, lane := cmp.Or(t.Fill(e.Heading), s.ID), t.Fill(e.Text), lanes[e.On]
+		switch {
+		case lane < 0:
+		case e.Call:
+			t.call(t.node, lane, text)
+		case lane != t.node && last != nil:
+			last.beside(lane, lane, sides[e.On], heading, text)
+		default:
+			last = t.event(lane, cmp.Or(sides[e.On], bootstrap), heading, text)
+		}
 	}
 }
 
 func (t *story) controlPlane() {
 	t.phase("4. bootkube.sh: the temporary control plane")
-	t.event(t.node, bootstrap, "wait-for-etcd, start-bootstrap", "etcd answers. cluster-bootstrap gives the kubelet secrets and static pods: API server, controller manager, scheduler, version operator, credential operator.")
+	var ids, told []string
+	for _, s := range t.PhaseStages(labs.PhaseControlPlane) {
+		ids = append(ids, s.ID)
+		for _, e := range s.Story {
+			told = append(told, t.Fill(e.Text))
+		}
+	}
+	if len(ids) > 0 { // an audited script may lack them
+		t.event(t.node, bootstrap, strings.Join(ids, ", "), strings.Join(told, " "))
+	}
 	t.call(t.node, t.api, "localhost:6443/readyz, every second, up to 20 minutes")
 	t.event(t.api, cluster, "The API answers", "Any status counts.").
 		beside(t.desk, t.desk, person, "wait-for bootstrap-complete", "finds the API through the load balancer").start(t.pods).start(t.wait)
@@ -128,7 +176,7 @@ func (t *story) join() {
 	t.call(t.api, t.masters, "installer pods place static pods")
 	t.add(&moment{}).beside(t.masters, t.api, master, "The masters' own control plane",
 		"API server, controller manager, scheduler and etcd start on one master after the other.",
-		fmt.Sprintf("etcd: 1, 2, … %d members, each one a learner first; this goes on meanwhile.", t.membersToLeave()))
+		fmt.Sprintf("etcd: 1, 2, … %d members, each one a learner first; this goes on meanwhile.", t.Lab.EtcdMembers()))
 }
 
 // required is what cluster-bootstrap waits for, up to 4.17 and from 4.18 on.
@@ -143,14 +191,12 @@ func (t *story) handOver() {
 	t.phase("6. The hand-over")
 	t.event(t.node, bootstrap, "The required pods are ready", t.required()).end(t.pods)
 	t.event(t.node, bootstrap, "Tear-down", "Events bootstrap-success and bootstrap-finished. The static pods that cluster-bootstrap copied go; etcd and the Machine Config Server stay.")
-	t.call(t.node, t.api, "restore-cvo-overrides, the first step by api-int")
-	t.event(t.node, bootstrap, "Machine Config Server ends", "Masters serve 22623 now.")
-	t.event(t.node, bootstrap, "wait-for-ceo", "waits for EtcdRunningInCluster").
-		beside(t.api, t.api, cluster, "EtcdRunningInCluster", fmt.Sprintf("True with %d members, the bootstrap member among them", t.membersToLeave()))
-	t.event(t.node, bootstrap, "verify-api, then the end", ".bootkube.done is written; approve-csr ends too.")
+	for _, s := range append(t.PhaseStages(labs.PhaseHandOver), t.PhaseStages(labs.PhaseEnd)...) {
+		t.tellStage(s)
+	}
 	t.event(t.node, bootstrap, "progress.service", t.progressWait())
 	t.call(t.node, t.api, "ConfigMap kube-system/bootstrap: status complete")
-	left := t.membersToLeave() - 1
+	left := t.Lab.EtcdMembers() - 1
 	t.event(t.desk, person, "wait-for bootstrap-complete", "sees the ConfigMap").end(t.wait).
 		beside(t.api, t.api, cluster, "Bootstrap member removed", fmt.Sprintf("by the etcd operator: %d members become %d; EtcdBootstrapMemberRemoved is True", left+1, left))
 	t.event(t.desk, person, "It is now safe to remove the bootstrap resources", t.removalWait())

@@ -126,17 +126,6 @@ func (v *view) bootstrapWait() int {
 	return 30
 }
 
-// membersToLeave is how many etcd members there must be, the bootstrap member
-// among them, before that one may go: four in a highly available cluster, two
-// with a single master. Source: cluster-etcd-operator
-// pkg/operator/ceohelpers/bootstrap.go.
-func (v *view) membersToLeave() int {
-	if v.ha() {
-		return 4
-	}
-	return 2
-}
-
 // bootkubeStages are the stages that bootkube.sh has too, in their order.
 func (v *view) bootkubeStages() []*labs.Stage {
 	var out []*labs.Stage
@@ -146,21 +135,4 @@ func (v *view) bootkubeStages() []*labs.Stage {
 		}
 	}
 	return out
-}
-
-// between lists the ids of bootkube's stages behind one and before another; an
-// empty id is the beginning.
-func (v *view) between(behind, before string) string {
-	var ids []string
-	open := behind == ""
-	for _, s := range v.bootkubeStages() {
-		if s.ID == before {
-			break
-		}
-		if open {
-			ids = append(ids, s.ID)
-		}
-		open = open || s.ID == behind
-	}
-	return strings.Join(ids, ", ")
 }

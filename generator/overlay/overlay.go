@@ -33,7 +33,7 @@ const (
 	Released = "/etc/bootlab/automatic"
 	// Lock is the file that a script of the node holds while it is running, and
 	// that bootkube.service must find free.
-	Lock = "/opt/openshift/.bootlab.lock"
+	Lock = labs.AssetDir + "/.bootlab.lock"
 
 	dropIn  = "10-bootlab.conf"
 	welcome = "/etc/motd.d/50-bootlab"

@@ -25,7 +25,7 @@ var harmless = map[string]*regexp.Regexp{
 	"--cpus":       regexp.MustCompile(`^[0-9.]+$`),
 	"--pids-limit": regexp.MustCompile(`^[0-9-]+$`),
 	"--pull":       regexp.MustCompile(`^(always|missing|never|newer)$`),
-	"--volume":     regexp.MustCompile(`^/opt/openshift(/[A-Za-z0-9_.-]+)*:/[A-Za-z0-9_./-]*(:[a-zA-Z,]+)?$`),
+	"--volume":     regexp.MustCompile(`^` + labs.AssetDir + `(/[A-Za-z0-9_.-]+)*:/[A-Za-z0-9_./-]*(:[a-zA-Z,]+)?$`),
 }
 
 // option applies an option of podman: of one container, or of every podman run.

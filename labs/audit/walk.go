@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"bootlab/labs"
 )
 
 // walk follows a script on paper.
@@ -64,7 +66,7 @@ func newWalk(s *Script, limits Limits) *walk {
 }
 
 // workingDirectory is bootkube.service's, which stage data leaves away.
-const workingDirectory = "/opt/openshift"
+const workingDirectory = labs.AssetDir
 
 // follow walks the whole script. Refusals deep inside come up as panics, so
 // that no walker has to hand an error through.

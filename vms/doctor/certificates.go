@@ -15,6 +15,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"bootlab/labs"
 )
 
 // ignitionConfig is the part of an Ignition file that holds certificates.
@@ -39,7 +41,7 @@ type resource struct {
 
 // tlsDir is where the installer puts certificates on the bootstrap node.
 // Source: openshift/installer pkg/asset/ignition/bootstrap/common.go.
-const tlsDir = "/opt/openshift/tls"
+const tlsDir = labs.AssetDir + "/tls"
 
 // deepest is how often a config may name another inside itself.
 const deepest = 4

@@ -157,9 +157,16 @@ func failedOften(entries []record.Entry, stage string) bool {
 	return times > 1
 }
 
-// hangs are the stages of bootkube.sh that end soon or not at all, and after how
-// long they count as failed.
-var hangs = map[string]time.Duration{"wait-for-etcd": 15 * time.Minute}
+// patience is after how long a stage of bootkube.sh counts as failed although it has
+// not ended; 0 is never.
+func patience(stage string) time.Duration {
+	for _, s := range labs.Builtin().Stages {
+		if s.RecordName() == stage {
+			return time.Duration(s.HangsAfter) * time.Minute
+		}
+	}
+	return 0
+}
 
 // hanging is a stage that was begun long ago and has not ended.
 func (b *bench) hanging() []failure {
@@ -170,8 +177,8 @@ func (b *bench) hanging() []failure {
 			continue
 		}
 		e := entries[len(entries)-1]
-		patience, ok := hangs[e.Stage]
-		if e.Phase != record.StageStart || !ok || e.Time().IsZero() || it.At.Sub(e.Time()) < patience {
+		limit := patience(e.Stage)
+		if e.Phase != record.StageStart || limit == 0 || e.Time().IsZero() || it.At.Sub(e.Time()) < limit {
 			continue
 		}
 		f := failure{service: "bootkube", stage: e.Stage, message: "it has not ended", from: it}

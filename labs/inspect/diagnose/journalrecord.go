@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	"bootlab/labs"
 	"bootlab/labs/inspect/host"
@@ -14,30 +15,33 @@ import (
 // What a journal tells of a service is put into the same form, so that all that
 // judges records judges journals too.
 
-// bootkubeLines are what bootkube.sh prints when it begins a stage, by the stage's
-// name in records.
-//
-// Source: openshift/installer bootkube.sh.template, 4.1 to main;
-// openshift/cluster-bootstrap pkg/start.
-var bootkubeLines = []struct {
+// A bootkubeLine is what bootkube.sh prints when it begins a stage, with the
+// stage's name in records.
+type bootkubeLine struct {
 	line  *regexp.Regexp
 	stage string
-}{
-	{regexp.MustCompile(`: Moving OpenShift manifests in with the rest of them`), "openshift-manifests"},
-	{regexp.MustCompile(`: Rendering Cluster Version Operator Manifests`), "cvo-bootstrap"},
-	{regexp.MustCompile(`: Rendering CEO Manifests`), "etcd-bootstrap"},
-	{regexp.MustCompile(`: Rendering cluster config manifests`), "config-bootstrap"},
-	{regexp.MustCompile(`: Rendering Kubernetes API server core manifests`), "kube-apiserver-bootstrap"},
-	{regexp.MustCompile(`: Rendering Kubernetes Controller Manager core manifests`), "kube-controller-manager-bootstrap"},
-	{regexp.MustCompile(`: Rendering Kubernetes Scheduler core manifests`), "kube-scheduler-bootstrap"},
-	{regexp.MustCompile(`: Rendering Ingress Operator core manifests`), "ingress-operator-bootstrap"},
-	{regexp.MustCompile(`: Rendering MCO manifests`), "mco-bootstrap"},
-	{regexp.MustCompile(`: Rendering CCO manifests`), "cco-bootstrap"},
-	{regexp.MustCompile(`: (Waiting for etcd |Starting etcd certificate signer|etcdctl failed\. Retrying|https://\S+:2379 is unhealthy)`), "wait-for-etcd"},
-	{regexp.MustCompile(`: (Starting cluster-bootstrap|Starting temporary bootstrap control plane|\[#[0-9]+\] failed to fetch discovery)`), "cb-bootstrap"},
-	{regexp.MustCompile(`: Restoring CVO overrides`), "cvo-overrides"},
-	{regexp.MustCompile(`: Waiting for CEO to finish`), "wait-for-ceo"},
 }
+
+// bootkubeLines are the lines of all stages that do more than look.
+var bootkubeLines = sync.OnceValue(func() []bootkubeLine {
+	var lines []bootkubeLine
+	for _, s := range labs.Builtin().Stages {
+		if s.Bootkube == "" || s.Kind == "check" {
+			continue
+		}
+		var forms []string
+		if s.Log != "" {
+			forms = append(forms, regexp.QuoteMeta(strings.TrimRight(s.Log, ".")))
+		}
+		if s.Journal != "" {
+			forms = append(forms, s.Journal)
+		}
+		if len(forms) > 0 {
+			lines = append(lines, bootkubeLine{regexp.MustCompile(`: (?:` + strings.Join(forms, "|") + `)`), s.Bootkube})
+		}
+	}
+	return lines
+})
 
 // What journals say of release-image.service and bootkube.service.
 var (
@@ -113,7 +117,7 @@ func bootkubeRecord(journal string) []record.Entry {
 			w.end(at, record.Success, "")
 			continue
 		}
-		for _, b := range bootkubeLines {
+		for _, b := range bootkubeLines() {
 			if b.line.MatchString(line) {
 				if !w.run {
 					w.start(at)

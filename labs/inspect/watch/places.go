@@ -9,10 +9,6 @@ import (
 	"bootlab/labs/inspect/host"
 )
 
-// assetDir is where bootkube.sh works on a bootstrap node. Source:
-// openshift/installer bootkube.sh.template, WorkingDirectory of bootkube.service.
-const assetDir = "/opt/openshift"
-
 // Local are the places of a lab without machines: everything is below
 // out/work of its directory.
 func Local(lab *labs.Lab) *host.Places {
@@ -25,7 +21,7 @@ func Local(lab *labs.Lab) *host.Places {
 // ssh_config. What the workstation has of oc and kubeconfig is named if it is
 // there.
 func Machines(lab *labs.Lab, sshConfig string) *host.Places {
-	p := &host.Places{Here: host.Local{}, Work: workDir(lab), AssetDir: assetDir, Masters: map[string]host.Host{},
+	p := &host.Places{Here: host.Local{}, Work: workDir(lab), AssetDir: labs.AssetDir, Masters: map[string]host.Host{},
 		Bootstrap: host.Node{Machine: lab.Machines.Bootstrap.Name, Config: sshConfig}}
 	for _, m := range lab.Machines.Masters {
 		p.Masters[m.Name] = host.Node{Machine: m.Name, Config: sshConfig}

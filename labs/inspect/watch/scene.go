@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -141,25 +140,23 @@ func (s StageState) verb() string {
 	return string(s)
 }
 
-// part is the part of the bootstrap that a stage belongs to: the cluster comes
-// up with start-bootstrap, and moves to the masters behind it.
+// phases are the phases of stages, as a reader knows them.
+var phases = map[string]string{
+	labs.PhaseRender:       "rendering: ",
+	labs.PhaseControlPlane: "temporary control plane: ",
+	labs.PhaseHandOver:     "the cluster moves to the masters: ",
+}
+
+// part is the part of the bootstrap that a stage belongs to.
 func part(plan *labs.Plan, current *Stage) string {
-	at := func(id string) int {
-		return slices.IndexFunc(plan.Stages, func(s *labs.Stage) bool { return s.ID == id })
-	}
-	switch i := at(current.Name); {
-	case i < 0:
+	s := plan.Stage(current.Name)
+	switch {
+	case s == nil:
 		return ""
-	case plan.Stages[i].Kind == "prepare":
+	case s.Kind == "prepare":
 		return "making ready: "
-	case i < at("wait-for-etcd"):
-		return "rendering: "
-	case i <= at("start-bootstrap"):
-		return "temporary control plane: "
-	case i <= at("wait-for-ceo"):
-		return "the cluster moves to the masters: "
 	}
-	return ""
+	return phases[s.Phase]
 }
 
 // waitsFor is what a running stage does, or waits for, in the words of the plan.
