@@ -29,9 +29,7 @@ const (
 	longestCodeLine = 100 // columns, but for flags of an operator and values of the lab
 )
 
-var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600,
-	// It holds a whole install-config, of 45 lines in a lab with mirrors, CA and proxy.
-	"make-ignition.sh": 170}
+var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600}
 
 const otherScriptCode = 150
 

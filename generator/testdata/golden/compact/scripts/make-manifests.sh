@@ -155,10 +155,7 @@ END
 architecture() { uname --machine | sed 's/^x86_64$/amd64/; s/^aarch64$/arm64/'; }
 
 cluster_networks() { # INDENT
-  local cidr prefix
-  while read -r cidr prefix; do
-    printf '%s- cidr: %s\n%s  hostPrefix: %s\n' "$1" "${cidr}" "$1" "${prefix}"
-  done <<< "${CLUSTER_NETWORKS}"
+  sed "s/\(.*\) \(.*\)/$1- cidr: \1\n$1  hostPrefix: \2/" <<< "${CLUSTER_NETWORKS}"
 }
 
 # Any text as a JSON string, which is also a YAML one.
