@@ -293,6 +293,35 @@ func longLines(t *testing.T, file, text string) {
 	}
 }
 
+// A script of the workstation does not say that it writes to the host: what stands
+// in for / is below work/.
+func TestAScriptOfTheWorkstationNamesWhereItWrites(t *testing.T) {
+	seen := 0
+	everyOutput(t, func(t *testing.T, files map[string]string) {
+		for file, text := range files {
+			if path.Dir(file) != "scripts" || path.Ext(file) != ".sh" {
+				continue
+			}
+			_, written, _ := strings.Cut(text, "\n# Writes:")
+			for i, line := range strings.Split(written, "\n") {
+				if i > 0 && !strings.HasPrefix(line, "#         ") {
+					break
+				}
+				name := strings.TrimLeft(line, "# ")
+				if strings.HasPrefix(name, "/") {
+					t.Errorf("%s writes %s", file, name)
+				}
+				if strings.HasPrefix(name, "work/host/") {
+					seen++
+				}
+			}
+		}
+	})
+	if seen == 0 {
+		t.Error("no script writes below work/host")
+	}
+}
+
 // Every script but the one that runs the others is of one shape.
 func TestEveryScriptIsReadFromTopToBottom(t *testing.T) {
 	everyOutput(t, func(t *testing.T, files map[string]string) {
