@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 # with it.
 
 .DEFAULT_GOAL := help
-.PHONY: help build compile generate test test-podman test-guests lint deadcode golden reading check test-all outdated bench clean
+.PHONY: help build compile generate test test-podman test-guests lint deadcode golden reading compare check test-all outdated bench clean
 
 # The module of a package, and of a list of modules those that are behind. Some
 # proxies have a module without the list of its versions.
@@ -68,6 +68,10 @@ reading: ## print how many lines a person reads to understand each script
 # The guests are a part of their own: in emulation two of them need both
 # processors, or they miss the limits that systemd sets in them.
 PARTS := lint compile test test-guests test-podman
+
+compare: ## run a real bootkube.sh beside the scripts: TEMPLATE=DIR holds the installer's bootkube.sh.template, RELEASE is its release
+	@test -e '$(TEMPLATE)/bootkube.sh.template' || { echo 'make compare TEMPLATE=data/data/bootstrap/files/usr/local/bin of the installer, and RELEASE=4.20'; exit 2; }
+	go -C test test -tags=libvirt_dlopen ./scripts -run='^TestScriptsLeaveWhatTheRealBootkubeLeaves$$' -v -count=1 -timeout=60m -template='$(abspath $(TEMPLATE))' $(if $(RELEASE),-release='$(RELEASE)')
 
 check: ## all of these, as ./setup test does, with a sample where cases are many and alike
 	@.ci/parts $(PARTS)

@@ -28,8 +28,6 @@ const (
 )
 
 var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600,
-	// It holds a whole install-config, of 45 lines in a lab with mirrors, CA and proxy.
-	"make-ignition.sh": 170,
 	// Without the rows of its table, of which there is one for each stage of bootkube.sh.
 	"run-bootkube-until.sh": 133}
 
@@ -291,6 +289,35 @@ func longLines(t *testing.T, file, text string) {
 		if n := len([]rune(line)); n > longestCodeLine && !flagLine.MatchString(line) {
 			t.Errorf("%s:%d has %d columns, more than %d", file, i+1, n, longestCodeLine)
 		}
+	}
+}
+
+// A script of the workstation does not say that it writes to the host: what stands
+// in for / is below work/.
+func TestAScriptOfTheWorkstationNamesWhereItWrites(t *testing.T) {
+	seen := 0
+	everyOutput(t, func(t *testing.T, files map[string]string) {
+		for file, text := range files {
+			if path.Dir(file) != "scripts" || path.Ext(file) != ".sh" {
+				continue
+			}
+			_, written, _ := strings.Cut(text, "\n# Writes:")
+			for i, line := range strings.Split(written, "\n") {
+				if i > 0 && !strings.HasPrefix(line, "#         ") {
+					break
+				}
+				name := strings.TrimLeft(line, "# ")
+				if strings.HasPrefix(name, "/") {
+					t.Errorf("%s writes %s", file, name)
+				}
+				if strings.HasPrefix(name, "work/host/") {
+					seen++
+				}
+			}
+		}
+	})
+	if seen == 0 {
+		t.Error("no script writes below work/host")
 	}
 }
 

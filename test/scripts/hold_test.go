@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"bootlab/labs"
@@ -501,7 +502,7 @@ until grep --quiet 'systemctl start' "$2/called" 2> /dev/null && [[ ! -e $2/host
 sleep 0.5; kill -TERM "$pid"; wait "$pid"`, "bash", s.file, s.Dir)
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(s.Dir, "bin")+":"+os.Getenv("PATH"))
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "interrupted") || s.Read("state") != "inactive\n" {
+	if cmd.ProcessState.ExitCode() != 128+int(syscall.SIGTERM) || !strings.Contains(string(out), "interrupted") || s.Read("state") != "inactive\n" {
 		t.Errorf("status %d, state %q:\n%s", cmd.ProcessState.ExitCode(), s.Read("state"), out)
 	}
 	if called := s.Read("called"); !strings.Contains(called, "podman rm --force mco-render") {

@@ -67,6 +67,20 @@ if [ -e "$TMPDIR/alive" ]; then echo 0123456789ab; rm "$TMPDIR/alive"; fi`)
 	allGood(t, l, stage(t, "render-etcd"))
 }
 
+// TestAnEtcdThatDoesNotStopIsNamed: the kubelet may be down, and then nothing stops
+// the container.
+func TestAnEtcdThatDoesNotStopIsNamed(t *testing.T) {
+	t.Parallel()
+	l := onNode(t)
+	l.Wrap(t, "crictl", `echo 0123456789ab`)
+	l.Wrap(t, "timeout", `[ "$2" != 120 ] || set -- "$1" 1 "${@:3}"
+exec "$REAL" "$@"`)
+	l.Run(t, "render-etcd.sh", "--force").Want(t, 1, "etcd still runs after 120 s", "journalctl --unit kubelet", "error: step 3 ")
+	if _, err := os.Stat(l.Asset("/etc/kubernetes/static-pod-resources/etcd-member")); err != nil {
+		t.Errorf("the files of the running etcd are gone: %v", err)
+	}
+}
+
 func TestOnANodeOnlyRootMayRunAStage(t *testing.T) {
 	t.Parallel()
 	l := onNode(t)

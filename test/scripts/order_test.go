@@ -210,6 +210,12 @@ func TestTwoManifestsThatContradictEachOtherStopTheRenders(t *testing.T) {
 // expiring issues a certificate of tls/ again, to end in ten minutes.
 func (l *Lab) expiring(t *testing.T, name, signer string) {
 	t.Helper()
+	l.reissued(t, name, signer, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(10 * time.Minute) })
+}
+
+// reissued issues a certificate of tls/ again, changed.
+func (l *Lab) reissued(t *testing.T, name, signer string, change func(*x509.Certificate)) {
+	t.Helper()
 	template, authority := l.certificate(t, name), l.certificate(t, signer)
 	text, err := os.ReadFile(l.Asset("tls/" + signer + ".key"))
 	if err != nil {
@@ -220,7 +226,7 @@ func (l *Lab) expiring(t *testing.T, name, signer string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template.NotAfter = time.Now().Add(10 * time.Minute)
+	change(template)
 	der, err := x509.CreateCertificate(rand.Reader, template, authority, template.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)

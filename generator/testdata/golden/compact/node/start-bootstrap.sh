@@ -116,7 +116,6 @@ take_back() {
   give_up interrupted 'container, static pods and secrets are removed; a rerun starts again'
 }
 trap '' HUP
-trap take_back INT TERM
 
 # What an earlier run left: a container, or the event of a success that no script saw.
 # earlier is running-0, exited-0, finished, or none, which a failure counts as.
@@ -153,6 +152,10 @@ if step 2 'Remove static pods of an earlier start, and wait for their end'; then
       [[ -z ${p} ]]; do sleep 2; done' bash "${pods:?no pod has a name}"
   fi
 fi 9>&-
+
+# Before this step nothing was begun. From here on nothing long runs in the foreground,
+# for which bash would put off this trap.
+trap take_back INT TERM
 
 if step 3 'Starting cluster-bootstrap...'; then
   [[ ${earlier} == none ]] || echo "an earlier cluster-bootstrap is ${earlier}: none is started"

@@ -95,10 +95,8 @@ END
 architecture() { uname --machine | sed 's/^x86_64$/amd64/; s/^aarch64$/arm64/'; }
 
 cluster_networks() { # INDENT
-  local cidr prefix
-  while read -r cidr prefix; do
-    printf '%s- cidr: %s\n%s  hostPrefix: %s\n' "$1" "${cidr}" "$1" "${prefix}"
-  done <<< "${CLUSTER_NETWORKS}"
+  awk -v indent="$1" '{ print indent "- cidr: " $1 "\n" indent "  hostPrefix: " $2 }' \
+    <<< "${CLUSTER_NETWORKS}"
 }
 
 # Any text as a JSON string, which is also a YAML one.
@@ -109,20 +107,23 @@ pull_secret() { echo '{"auths":{"fake":{"auth":"aWQ6cGFzcwo="}}}'; }
 
 # The certificate of bootstrap.ign that ends first: seconds, and name.
 first_to_end() {
-  local file source end
+  # With this openssl x509 does not read the CAs of the system each time.
+  local -x SSL_CERT_FILE=/dev/null file source end
   jq --raw-output '.storage.files[] | select(.path | test("/tls/.*[.]crt$"))
     | "\(.path) \(.contents.source)"' install/bootstrap.ign |
     while read -r file source; do
-      # Without the CAs of the system, which openssl x509 would read each time.
-      end="$(base64 --decode <<< "${source#*,}" |
-        SSL_CERT_FILE=/dev/null openssl x509 -noout -enddate)"
+      end="$(base64 --decode <<< "${source#*,}" | openssl x509 -noout -enddate)"
       end="$(date --date="${end#*=}" +%s)"
       echo "${end:-0} ${file##*/}"
     done | sort --numeric-sort | sed -n 1p
 }
 
-hash_of() { # FILE
-  sha512sum < "$1" | sed 's/^/sha512-/; s/ .*//'
+# A config inside another: compressed, for a machine reads its config slowly, with
+# the hash of the uncompressed file.
+merged() { # FILE
+  gzip --best --no-name --stdout "$1" | base64 --wrap=0 |
+    jq --raw-input --arg hash "sha512-$(sha512sum < "$1" | cut --delimiter=' ' --fields=1)" \
+      '{compression: "gzip", source: "data:;base64,\(.)", verification: {$hash}}'
 }
 
 if step 1 'Keep the keys that are there, or refuse'; then
@@ -151,46 +152,27 @@ if step 2 'Make keys and configs with openshift-install'; then
       tools/openshift-install create ignition-configs --dir install.making ||
       { echo 'openshift-install made no configs' && false; }
     chmod -R go= install.making
+    mv install.making install.whole
     if [[ -e install ]]; then
       # Without its keys a running cluster is lost. They stay in their place until
       # the new ones are whole, and then have a name of their own.
       number=1
       while [[ -e install.old-${number} ]]; do number=$((number + 1)); done
-      mv install.making install.whole
       mv install "install.old-${number}"
       echo "only install.old-${number}/auth/kubeconfig reaches a cluster with the old keys"
-      mv install.whole install
-    else
-      mv install.making install
     fi
+    mv install.whole install
   fi
 fi 9>&-
 
-if step 3 'Write what the bootstrap node boots with'; then
+if step 3 'Write what the machines boot with'; then
   mkdir -p .new ignition
+  # What masters and workers boot with names a server, and the CA to trust there.
+  cp "${OVERLAY_FILE}" install/master.ign install/worker.ign .new/
   # A config that names two others. The later one wins, so the overlay is the second.
-  # Both are compressed, for a machine reads its config slowly; the hash is that of
-  # the uncompressed file.
-  cp "${OVERLAY_FILE}" .new/overlay.ign
-  gzip --best --no-name --stdout install/bootstrap.ign | base64 --wrap=0 > .new/installer.base64
-  gzip --best --no-name --stdout .new/overlay.ign | base64 --wrap=0 > .new/overlay.base64
-  jq --null-input --compact-output \
-    --rawfile installer .new/installer.base64 \
-    --arg installer_hash "$(hash_of install/bootstrap.ign)" \
-    --rawfile overlay .new/overlay.base64 --arg overlay_hash "$(hash_of .new/overlay.ign)" '
-    def merge($data; $hash):
-      {compression: "gzip", source: "data:;base64,\($data)", verification: {$hash}};
-    {ignition: {config: {merge: [merge($installer; $installer_hash),
-      merge($overlay; $overlay_hash)]}, version: "3.2.0"}}' > .new/bootstrap.ign
-  rm .new/*.base64
-  mv -f .new/* ignition/
-  rmdir .new
-fi 9>&-
-
-if step 4 'Copy what masters and workers boot with'; then
-  # As openshift-install wrote it: the name of a server, and the CA to trust there.
-  mkdir -p .new ignition
-  cp install/master.ign install/worker.ign .new/
+  { merged install/bootstrap.ign && merged .new/overlay.ign; } |
+    jq --slurp --compact-output '{ignition: {config: {merge: .}, version: "3.2.0"}}' \
+      > .new/bootstrap.ign
   mv -f .new/* ignition/
   rmdir .new
   read -r end name < <(first_to_end)

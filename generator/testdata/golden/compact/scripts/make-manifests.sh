@@ -155,10 +155,8 @@ END
 architecture() { uname --machine | sed 's/^x86_64$/amd64/; s/^aarch64$/arm64/'; }
 
 cluster_networks() { # INDENT
-  local cidr prefix
-  while read -r cidr prefix; do
-    printf '%s- cidr: %s\n%s  hostPrefix: %s\n' "$1" "${cidr}" "$1" "${prefix}"
-  done <<< "${CLUSTER_NETWORKS}"
+  awk -v indent="$1" '{ print indent "- cidr: " $1 "\n" indent "  hostPrefix: " $2 }' \
+    <<< "${CLUSTER_NETWORKS}"
 }
 
 # Any text as a JSON string, which is also a YAML one.

@@ -52,26 +52,33 @@ die() { # STATUS MESSAGE HINT
   exit "$1"
 }
 
+# TERM may reach this script alone. Then it ends the stage that is running, which ends
+# its own programs.
+end_stage() {
+  trap '' INT TERM HUP
+  read -r -a RUNNING < "/proc/$$/task/$$/children" || kill "${RUNNING[@]}" || return 0
+  while kill -0 "${RUNNING[@]}"; do sleep 0.1; done && exit 1
+} 2> /dev/null
+trap end_stage EXIT
+
 usage() {
   printf 'Usage: render-all.sh [--from STAGE] [--until STAGE] [MODE]\n\n'
   printf '  %-15s %s\n' '' 'run the scripts in turn; what is done is checked and left alone' \
     '--from STAGE' 'begin there' '--until STAGE' 'end there, that stage included' \
     --list 'the stages, and how long each usually takes' \
-    --explain 'what the stages do and why' \
+    --explain 'what the stages do and why' --help 'this text' \
     --dry-run 'print the commands of all scripts, change nothing' --step 'ask before each step' \
-    --verify 'run only the checks (TAP 14)' --force 'run all again even if already done' \
-    --help 'this text'
+    --verify 'run only the checks (TAP 14)' --force 'run all again even if already done'
 }
 
 options() { # ARGUMENT...
   while (($# > 0)); do
+    [[ $1 != --@(from|until) || -n ${2:-} ]] ||
+      die 2 "$1 needs the name of a stage" 'render-all.sh --list names them'
     case $1 in
       --from=* | --until=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
-      --from | --until)
-        [[ -n ${2:-} ]] || die 2 "$1 needs the name of a stage" 'render-all.sh --list names them'
-        if [[ $1 == --from ]]; then FROM=${2%.sh} INSIDE=no; else UNTIL=${2%.sh}; fi
-        shift 2
-        ;;
+      --from) FROM=${2%.sh} INSIDE=no && shift 2 ;;
+      --until) UNTIL=${2%.sh} && shift 2 ;;
       --list | --verify) MODE=${1#--} && shift ;;
       --explain | --dry-run | --step | --force) FLAGS+=("$1") && shift ;;
       -h | --help) usage && exit ;;
@@ -150,11 +157,8 @@ verify() { # ID SECONDS RECORD MARKER [SCRIPT ARGUMENT...]
   NUMBER=$((NUMBER + 1))
   printf '# Subtest: %s\n' "$1"
   "${SCRIPTS}/${5:-$1.sh}" "${@:6}" --verify | sed '/^TAP version/d; s/^/    /' || status=$?
-  case ${status} in
-    0) printf 'ok %d - %s\n' "${NUMBER}" "$1" && return ;;
-    4) NEVER_RUN=$((NEVER_RUN + 1)) ;;
-    *) FAILED=$((FAILED + 1)) ;;
-  esac
+  if ((status == 0)); then printf 'ok %d - %s\n' "${NUMBER}" "$1" && return; fi
+  if ((status == 4)); then NEVER_RUN=$((NEVER_RUN + 1)); else FAILED=$((FAILED + 1)); fi
   printf 'not ok %d - %s\n' "${NUMBER}" "$1"
 }
 
@@ -166,10 +170,8 @@ case ${MODE} in
   list) chain list ;;
   verify)
     echo 'TAP version 14'
-    if [[ ! -d ${ASSET_DIR} ]]; then
-      printf 'not ok 1 - done: not run yet; run render-all.sh first\n1..1\n'
-      exit 4
-    fi
+    [[ -d ${ASSET_DIR} ]] ||
+      { printf 'not ok 1 - done: not run yet; run render-all.sh first\n1..1\n' && exit 4; }
     chain verify
     echo "1..${COUNT}"
     ((FAILED == 0)) || exit 3

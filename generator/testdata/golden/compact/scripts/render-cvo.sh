@@ -16,7 +16,7 @@
 #         cvo-bootstrap/manifests/
 #         bootstrap-manifests/
 #         manifests/
-#         /etc/kubernetes/kubeconfig
+#         work/host/etc/kubernetes/kubeconfig
 # Differs from bootkube.sh:
 # - The release image is pulled in a step of its own, if it is not there yet.
 # - If an interrupted run left a container behind, the script waits for it,

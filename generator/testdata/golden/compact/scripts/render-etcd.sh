@@ -18,7 +18,7 @@
 #         etcd-bootstrap/etc-kubernetes/static-pod-resources/etcd-member/
 #         etcd-bootstrap/manifests/
 #         etcd-bootstrap/tls/
-#         /etc/kubernetes/
+#         work/host/etc/kubernetes/
 #         manifests/
 #         tls/
 # Differs from bootkube.sh:
@@ -97,8 +97,9 @@ if step 3 'Stop the etcd of an earlier render'; then
   if [[ -z ${HOST_ROOT} && -e /etc/kubernetes/static-pod-resources/etcd-member ]]; then
     echo 'waiting up to 120 s for the previous etcd container to stop'
     # shellcheck disable=SC2016 # the inner bash expands it
-    timeout --foreground 120 bash -c \
-      'until running=$(crictl ps --quiet --name "^etcd$") && [[ -z ${running} ]]; do sleep 2; done'
+    timeout --foreground 120 bash -c 'until running=$(crictl ps --quiet --name "^etcd$") &&
+      [[ -z ${running} ]]; do sleep 2; done' ||
+      { echo 'etcd still runs after 120 s: journalctl --unit kubelet says why' && false; }
   fi
   rm -rf "${HOST_ROOT}/etc/kubernetes/static-pod-resources/etcd-member"
 fi 9>&-

@@ -22,8 +22,8 @@
 #         kube-controller-manager-bootstrap/config
 #         kube-controller-manager-bootstrap/cpc-config
 #         kube-controller-manager-bootstrap/manifests/
-#         /etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml
-#         /etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml
+#         work/host/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml
+#         work/host/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml
 #         bootstrap-manifests/
 #         manifests/
 #         tls/

@@ -33,7 +33,7 @@
 #         kube-apiserver-bootstrap/manifests/
 #         tls/bound-service-account-signing-key.key
 #         tls/bound-service-account-signing-key.pub
-#         /etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml
+#         work/host/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml
 #         bootstrap-manifests/
 #         manifests/
 # Differs from bootkube.sh:

@@ -32,13 +32,13 @@
 #         mco-bootstrap/bootstrap/machineconfigoperator-bootstrap-pod.yaml
 #         mco-bootstrap/bootstrap/manifests/
 #         mco-bootstrap/manifests/
-#         /etc/mcc/bootstrap/
-#         /etc/mcc/bootstrap/image-references
-#         /etc/mcs/kubeconfig
-#         /etc/kubernetes/manifests/
+#         work/host/etc/mcc/bootstrap/
+#         work/host/etc/mcc/bootstrap/image-references
+#         work/host/etc/mcs/kubeconfig
+#         work/host/etc/kubernetes/manifests/
 #         manifests/
-#         /etc/ssl/mcs/tls.crt
-#         /etc/ssl/mcs/tls.key
+#         work/host/etc/ssl/mcs/tls.crt
+#         work/host/etc/ssl/mcs/tls.key
 # Differs from bootkube.sh:
 # - The copies for platforms with a load balancer or names of their own are left
 #   out.

@@ -15,7 +15,7 @@
 # Writes: kube-scheduler-bootstrap/bootstrap-manifests/kube-scheduler-pod.yaml
 #         kube-scheduler-bootstrap/config
 #         kube-scheduler-bootstrap/manifests/00_openshift-kube-scheduler-ns.yaml
-#         /etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml
+#         work/host/etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml
 #         bootstrap-manifests/
 #         manifests/
 # Differs from bootkube.sh:

@@ -22,7 +22,8 @@ check() { # ID TITLE, the command on standard input
   printf 'not ok %d - %s: %s\n  ---\n  id: %s\n' "${CHECKS}" "$1" "$2" "$1"
   jq --raw-output --arg id "$1" --arg command "${command%$'\n'}" --arg found "${found:-nothing}" '
     def block: gsub("[^[:print:]\n]"; "") | gsub("\n"; "\n    ");
-    def clock: "The certificates are fine, but the clock of this machine is behind. Set the clock.";
+    def clock: "Compare the clock of this machine with another. If it is behind, "
+      + "set it: the certificates are fine.";
     .checks[$id] | .hint |= if $found | contains("is not yet valid") then clock else . end
     | "  command: |-\n    \($command | block)", "  expected: |-\n    \(.expect | block)",
       "  found: |2-\n    \($found | block)", "  hint: |-\n    \(.hint | block)\n  ..."

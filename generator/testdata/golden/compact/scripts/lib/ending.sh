@@ -12,7 +12,7 @@ undo() { # COMMAND
 # A stage that is done, but could not undo what it had to, has failed.
 undo_and_end() {
   local status=$?
-  trap '' INT TERM HUP
+  end_programs "${status}" || true
   if ! (eval "${UNDO}") && ((status == 0)); then
     status=1 PHASE='stage start' ERROR="${UNDO} failed"
     printf 'error: %s\n' "${ERROR}"

@@ -16,11 +16,10 @@ unset CDPATH GREP_OPTIONS BASH_ENV ENV
 
 check_host() {
   local name package
-  if [[ -z ${HOST_ROOT} ]]; then
-    ((EUID == 0)) || die 4 'on the bootstrap node the stages run as root' "sudo $0"
-    [[ -d ${ASSET_DIR} ]] ||
-      die 4 "there is no ${ASSET_DIR}" 'bootstrap.ign creates it: is this the bootstrap node?'
-  fi
+  [[ -n ${HOST_ROOT} ]] || ((EUID == 0)) ||
+    die 4 'on the bootstrap node the stages run as root' "sudo $0"
+  [[ -n ${HOST_ROOT} || -d ${ASSET_DIR} ]] ||
+    die 4 "there is no ${ASSET_DIR}" 'bootstrap.ign creates it: is this the bootstrap node?'
   for name in "${COMMANDS[@]}"; do
     ! command -v "${name}" > /dev/null || continue
     [[ -n ${HOST_ROOT} ]] || die 4 "the command ${name} is missing" \
@@ -66,20 +65,13 @@ enter_directory() {
   cd -- "${ASSET_DIR}" || exit
 }
 
-all_there() { # FILE...
-  local file
-  (($# > 0)) || return 1
-  for file in "$@"; do [[ -e ${file} ]] || return 1; done
-}
+all_there() { (($# > 0)) && ls -d -- "$@" > /dev/null 2>&1; } # FILE...
 
 left_out_if() { LEFT_OUT=$1; } # FILE: if it exists, bootkube.sh skips this stage
 
 check_inputs() {
   local i
-  if [[ -n ${LEFT_OUT:-} && -e ${LEFT_OUT} ]]; then
-    log "${LEFT_OUT} exists; skipping ${STAGE}"
-    exit
-  fi
+  [[ ! -e ${LEFT_OUT:-} ]] || { log "${LEFT_OUT} exists; skipping ${STAGE}" && exit; }
   for ((i = 0; i < ${#INPUTS[@]}; i += 2)); do
     [[ -e ${INPUTS[i]} ]] || die 4 "${INPUTS[i]} is missing in ${ASSET_DIR}" "${INPUTS[i + 1]}"
   done
@@ -88,9 +80,7 @@ check_inputs() {
 # The script holds the lock on descriptor 9 until it exits. Programs in a step do not
 # inherit it (fi 9>&-): a container that outlives a killed script must not keep it.
 take_lock() {
-  local name=.bootlab.lock
-  [[ ${PARALLEL} == no ]] || name=.bootlab.${STAGE}.lock
-  exec 9> "${name}"
+  exec 9> "${LOCK}"
   flock --nonblock 9 || die 1 "another stage script is running in ${ASSET_DIR}" 'wait until it ends'
   [[ -n ${HOST_ROOT} || ${PARALLEL} == yes ]] || bootkube_is_idle
 }

@@ -15,8 +15,7 @@ open_log() {
   # tee must outlive Ctrl-C and a closed terminal, or the last lines are lost.
   exec > >(
     trap '' INT TERM HUP PIPE
-    exec 9>&-
-    exec tee --append --output-error=warn-nopipe "${LOG}"
+    exec tee --append --output-error=warn-nopipe "${LOG}" 9>&-
   ) 2>&1
   LOGGER=$!
   trap note_line ERR
@@ -24,8 +23,12 @@ open_log() {
   trap ended EXIT
 }
 
+# Ctrl-C in a terminal reaches the running program too. TERM and HUP may reach this
+# shell alone. Without a trap for them bash does not wait for the program: it runs the
+# EXIT trap at once, which ends the program.
 catch_signals() {
-  trap 'die 1 interrupted "run ${0##*/} again to continue"' INT TERM HUP
+  trap 'die 1 interrupted "run ${0##*/} again"' INT
+  trap - TERM HUP
 }
 
 # Note the line in the stage script, even when a library function failed.
@@ -37,15 +40,31 @@ note_line() {
   done
 }
 
+# Ends the programs that still run. The status of the last command says nothing about a
+# signal: a stage whose record is open, and that had no error, was interrupted.
+end_programs() { # STATUS
+  local running tries
+  trap '' INT TERM HUP
+  read -r -a running < "/proc/$$/task/$$/children" # one of them is the logger
+  [[ ${PHASE} != *' start' || -n ${ERROR}${LINE} ]] || (($1 > 0 && ${#running[@]} < 2)) ||
+    { ERROR=interrupted && printf 'error: interrupted\n  hint: run %s again\n' "${0##*/}"; }
+  kill "${running[@]}"
+  for ((tries = 0; tries < 150 && ${#running[@]} > 1; tries++)); do
+    sleep 0.1
+    read -r -a running < "/proc/$$/task/$$/children"
+  done
+} 2> /dev/null
+
 # Runs on every exit except kill -9.
 ended() { # [STATUS]
   local status=${1:-$?}
   trap - ERR EXIT
-  trap '' INT TERM HUP
   set +e
+  end_programs "${status}"
   exec 9>&-
-  if ((status != 0)); then
-    [[ ${status} == [134] ]] || status=1
+  if ((status != 0)) || [[ ${ERROR} == interrupted ]]; then
+    # A program may end with 3 or 4: these have a meaning only where the script says why.
+    [[ -n ${ERROR} && ${status} == [34] ]] || status=1
     [[ -n ${ERROR} ]] ||
       printf 'error: %s failed%s\n' "${TITLE}" "${LINE:+ at line ${LINE%% *}: ${COMMAND}}"
     # In a subshell: what follows is printed although the disk may be full.

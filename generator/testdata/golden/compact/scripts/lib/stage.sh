@@ -9,11 +9,12 @@
 #   finish  runs checks/STAGE.sh, writes the marker, closes the record
 #
 # Exit status: 0 done, 1 the stage failed, 2 wrong usage, 3 a check failed,
-# 4 something is missing on this host, or an earlier stage has not been run.
+# 4 something is missing on this host, or an earlier stage has not been run. TERM and
+# HUP end a script with the status of the signal, 143 or 129.
 umask 022
 export LC_ALL=C # the same messages and the same order of names on every host
 MODE=run FORCE=no ERROR='' TITLE='the preparation before step 1' SKIPPED='' PARALLEL=no BY_STEP=no
-RERUN=yes WORDS='' WORDS_MEAN='' PARSED=no
+LOCK=.bootlab.lock RERUN=yes WORDS='' WORDS_MEAN='' PARSED=no
 COMMANDS=() INPUTS=() LATER=() OPTIONS=()
 LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 # shellcheck source=lib/host.sh
@@ -54,7 +55,7 @@ option() { OPTIONS+=("$@") && printf -v "$2" ''; } # --NAME[=VALUE] VARIABLE MEA
 takes_words() { WORDS=$1 WORDS_MEAN=${2:-} && printf -v "$1" ''; } # VARIABLE [MEANING]
 
 # For a script in a second terminal: it has its own lock and its own record.
-runs_in_parallel() { PARALLEL=yes RECORDS="${LOG%.log}.json"; }
+runs_in_parallel() { PARALLEL=yes LOCK=.bootlab.${STAGE}.lock RECORDS="${LOG%.log}.json"; }
 
 # --- begin ------------------------------------------------------------------
 
@@ -76,10 +77,8 @@ begin() { # ARGUMENT...
   remove_old_container
 }
 
-as_text() { # FUNCTION-OF-TEXT.SH ARGUMENT...
-  # shellcheck source=lib/text.sh
-  source "${SCRIPTS}/lib/text.sh" && "$@" && exit
-}
+# shellcheck source=lib/text.sh
+as_text() { source "${SCRIPTS}/lib/text.sh" && "$@" && exit; } # FUNCTION-OF-TEXT.SH ARGUMENT...
 
 # A script that has to look at its options calls this before it begins.
 read_options() { # ARGUMENT...
@@ -132,9 +131,9 @@ check_later_stages() {
     log "running ${STAGE} again invalidates ${LATER[i + 2]}: ${LATER[i + 3]}"
     invalid+=("${LATER[i + 1]}")
   done
-  ((${#invalid[@]} > 0)) || return 0
-  [[ ${FORCE} == yes ]] || die 1 "${STAGE} would invalidate the results named above" \
-    "${0##*/} --force runs it and removes their markers; run those scripts after it"
+  ((${#invalid[@]} == 0)) || [[ ${FORCE} == yes ]] ||
+    die 1 "${STAGE} would invalidate the results named above" \
+      "${0##*/} --force runs it and removes their markers; run those scripts after it"
   [[ ${BY_STEP} == yes ]] || rm -f "${invalid[@]}"
 }
 
@@ -173,9 +172,8 @@ run_checks() {
 }
 
 verify() {
-  if [[ -z ${MARKER} || -e ${ASSET_DIR}/${MARKER} || -e ${LOG} ]]; then
+  [[ -n ${MARKER} && ! -e ${ASSET_DIR}/${MARKER} && ! -e ${LOG} ]] ||
     exec "${SCRIPTS}/checks/${STAGE}.sh"
-  fi
   printf 'TAP version 14\nnot ok 1 - done: not run yet; run %s first\n1..1\n' "${0##*/}"
   exit 4
 }
