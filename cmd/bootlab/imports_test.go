@@ -50,7 +50,7 @@ var ours = map[string][]string{
 	"cmd/bootlab/background": {},
 	"cmd/bootlab/cli":        {"labs", "labs/inspect/check", "labs/inspect/host", "labs/inspect/watch", "labs/audit", "generator", "templates", "vms", "vms/access"},
 	"cmd/bootlab/lab":        {"cmd/bootlab/cli", "labs", "labs/audit", "generator", "templates", "vms"},
-	"cmd/bootlab/guide":      {"cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/watch", "generator", "site"},
+	"cmd/bootlab/guide":      {"cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/diagnose", "labs/inspect/record", "labs/inspect/watch", "generator", "site"},
 	"cmd/bootlab/inspect": {"cmd/bootlab/background", "cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
 		"generator", "generator/diagram", "generator/overlay", "vms"},
 	"cmd/bootlab/machines": {"cmd/bootlab/cli", "labs",

@@ -103,13 +103,16 @@ func TestEachServiceHasItsHold(t *testing.T) {
 // TestTheLockIsThatOfTheScripts: the drop-in and the scripts must mean the same
 // file.
 func TestTheLockIsThatOfTheScripts(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "templates", "scripts", "lib", "host.sh.tmpl"))
-	if err != nil {
-		t.Fatal(err)
+	if Lock != "/opt/openshift/.bootlab.lock" {
+		t.Errorf("the drop-in takes %s", Lock)
 	}
-	for _, line := range []string{"  local name=.bootlab.lock\n", "  exec 9> \"${name}\"\n"} {
-		if Lock != "/opt/openshift/.bootlab.lock" || !strings.Contains(string(text), line) {
-			t.Errorf("lib/host.sh takes another lock: it has no %q", line)
+	for file, line := range map[string]string{"stage.sh": "\nLOCK=.bootlab.lock ", "host.sh": "\n  exec 9> \"${LOCK}\"\n"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "templates", "scripts", "lib", file+".tmpl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), line) {
+			t.Errorf("lib/%s takes another lock: it has no %q", file, line)
 		}
 	}
 }

@@ -284,7 +284,7 @@ func TestWaitForEtcdCanBeInterruptedAndKilled(t *testing.T) {
 	session := l.Start(t, s.ScriptName())
 	until(t, "the container", func() bool { return slices.Contains(l.Env.Containers(t), "etcdctl") })
 	session.Interrupt()
-	session.Wait(t).Want(t, 1, "interrupted", "run "+s.ScriptName()+" again to continue")
+	session.Wait(t).Want(t, 1, "interrupted", "run "+s.ScriptName()+" again")
 	l.nothingLeft(t)
 	if Last(l.Records(t), s.ID) != "failure" {
 		t.Errorf("recorded %+v", l.Records(t))
@@ -573,7 +573,7 @@ func TestWaitForCEOGoesOnWithWhatAKilledRunLeft(t *testing.T) {
 	session := l.Start(t, s.ScriptName())
 	session.Until(t, "has no such condition yet")
 	session.Interrupt()
-	session.Wait(t).Want(t, 1, "interrupted", "run "+s.ScriptName()+" again to continue")
+	session.Wait(t).Want(t, 1, "interrupted", "run "+s.ScriptName()+" again")
 	l.nothingLeft(t)
 
 	// The operator's command, as a run leaves it that was killed.

@@ -243,7 +243,7 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 		session := l.Start(t, s.ScriptName())
 		session.Until(t, "waiting for the etcd operator to remove")
 		session.Interrupt()
-		session.Wait(t).Want(t, 1, "interrupted", "run "+s.ScriptName()+" again to continue")
+		session.Wait(t).Want(t, 1, "interrupted", "run "+s.ScriptName()+" again")
 		removeMember(t, c)
 		l.RunStage(t, s).Want(t, 0, s.ID+" is done")
 		l.wantRecords(t)

@@ -343,7 +343,7 @@ func TestCtrlCDuringTheChecksTakesNothingBack(t *testing.T) {
 	until(t, "the checks", func() bool { return p.has("checking") })
 	session.Interrupt()
 	r := session.Wait(t)
-	r.Want(t, 1, "error: interrupted", "run start-bootstrap.sh again to continue")
+	r.Want(t, 1, "error: interrupted", "run start-bootstrap.sh again")
 	if strings.Contains(r.All, "taking back") || strings.Contains(r.All, "podman rm") {
 		t.Errorf("it takes something back:\n%s", r.All)
 	}
