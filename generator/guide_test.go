@@ -62,7 +62,7 @@ func TestThePageOfAStageHoldsTheWholeScript(t *testing.T) {
 		}
 		var want []string
 		for _, line := range strings.Split(body, "\n")[1:] {
-			if !isMoved(script) || stepBegin.FindString(line) == "" && stepEnd.FindString(line) == "" {
+			if !isStage(script) || stepBegin.FindString(line) == "" && stepEnd.FindString(line) == "" {
 				want = append(want, line)
 			}
 		}

@@ -194,7 +194,9 @@ func (r *readable) withLibraries(t testing.TB, dir, file string) int {
 	return sum
 }
 
-func isMoved(text string) bool { return strings.Contains(text, "\nbegin \"$@\"\n") }
+// isStage says whether a script has the shape of a stage: all but the one that runs
+// the others have.
+func isStage(text string) bool { return strings.Contains(text, "\nbegin \"$@\"\n") }
 
 // everyOutput calls visit with the texts of each of outputs, and of a lab with
 // mirrors, a CA and a proxy.
@@ -325,7 +327,7 @@ func TestAScriptOfTheWorkstationNamesWhereItWrites(t *testing.T) {
 func TestEveryScriptIsReadFromTopToBottom(t *testing.T) {
 	everyOutput(t, func(t *testing.T, files map[string]string) {
 		for file, text := range files {
-			if dir := path.Dir(file); path.Ext(file) == ".sh" && (dir == "scripts" || dir == "node") && path.Base(file) != chainScript+".sh" && !isMoved(text) {
+			if dir := path.Dir(file); path.Ext(file) == ".sh" && (dir == "scripts" || dir == "node") && path.Base(file) != chainScript+".sh" && !isStage(text) {
 				t.Errorf("%s does not begin, step and finish", file)
 			}
 		}
@@ -354,7 +356,7 @@ func TestAStepHoldsNothingButPrograms(t *testing.T) {
 			t.Fatalf("only %d functions in the libraries", len(functions))
 		}
 		for file, text := range files {
-			if path.Ext(file) != ".sh" || !isMoved(text) || seen[text] {
+			if path.Ext(file) != ".sh" || !isStage(text) || seen[text] {
 				continue
 			}
 			seen[text] = true
@@ -410,8 +412,8 @@ func TestReadingTable(t *testing.T) {
 			continue
 		}
 		m := r.of(t, file)
-		if !isMoved(r.files[file]) {
-			fmt.Printf("%-36s %6d %9s %6s   not moved\n", file, m.code, "", "")
+		if !isStage(r.files[file]) {
+			fmt.Printf("%-36s %6d %9s %6s   runs the others\n", file, m.code, "", "")
 			continue
 		}
 		all, checks := r.withLibraries(t, dir, file), r.of(t, dir+"/checks/"+name).code

@@ -74,7 +74,7 @@ func TestEveryScriptThatCallsPodmanReachesTheRegistries(t *testing.T) {
 	found := 0
 	for name, f := range renderKeys(t, registryKeys) {
 		text := string(f.Data)
-		if path.Ext(name) == ".sh" && isMoved(text) && direct.MatchString(text) {
+		if path.Ext(name) == ".sh" && isStage(text) && direct.MatchString(text) {
 			found++
 			if look, step := strings.Index(text, `source "${SCRIPTS}/lib/registries.sh"`), strings.Index(text, "\nif step 1 "); look < 0 || look > step {
 				t.Errorf("%s does not source lib/registries.sh before its steps", name)
