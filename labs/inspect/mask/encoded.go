@@ -188,16 +188,16 @@ func (f *finding) lineGap(at int) int {
 	return at - begin
 }
 
-// lookInto decodes a run: its lines together, and each of them.
+// lookInto decodes a run: its lines together, and each of them. A word above the
+// first line of a text may have been taken for its first line.
 func (f *finding) lookInto(r run) {
-	if len(r.parts) > 1 {
-		var all []byte
-		for _, p := range r.parts {
-			all = append(all, f.text[p[0]:p[1]]...)
-		}
-		if kind := f.insideAny(all, r.from == 0 && f.torn, r.to == len(f.text) && f.open); kind != "" {
-			f.addRun(r.parts, kind)
-			return
+	if f.lookIntoLines(r) {
+		return
+	}
+	if len(r.parts) > 2 {
+		below := run{r.parts[1][0], r.to, r.parts[1:]}
+		if f.lookIntoLines(below) {
+			r.parts = r.parts[:1]
 		}
 	}
 	for _, p := range r.parts {
@@ -208,6 +208,23 @@ func (f *finding) lookInto(r run) {
 			f.spans = append(f.spans, span{p[0], p[1], kind, isBase64})
 		}
 	}
+}
+
+// lookIntoLines takes the lines of a run together, and says whether they hold a
+// secret.
+func (f *finding) lookIntoLines(r run) bool {
+	if len(r.parts) < 2 {
+		return false
+	}
+	var all []byte
+	for _, p := range r.parts {
+		all = append(all, f.text[p[0]:p[1]]...)
+	}
+	kind := f.insideAny(all, r.from == 0 && f.torn, r.to == len(f.text) && f.open)
+	if kind != "" {
+		f.addRun(r.parts, kind)
+	}
+	return kind != ""
 }
 
 // addRun adds the lines of a run, and leaves what stands before each of them.

@@ -545,6 +545,8 @@ func TestEveryFormIsMasked(t *testing.T) {
 	for place, around := range map[string]func(string) string{
 		"alone":         func(s string) string { return s },
 		"between lines": func(s string) string { return "first line of it\n" + s + "\nlast line of it\n" },
+		// As if that were the first line of the same text.
+		"below a long word": func(s string) string { return "found " + sample(59, mixed) + "\n" + s },
 	} {
 		names := left(func() *Masker { return New() }, all, around)
 		t.Logf("%s: %d of %d forms are masked", place, len(all)-len(names), len(all))
