@@ -108,7 +108,7 @@ until grep --quiet 'get pods' "$2/called"; do sleep 0.1; done
 kill -TERM "$pid"; wait "$pid"`, "bash", s.file, s.Dir)
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(s.Dir, "bin")+":"+os.Getenv("PATH"))
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "interrupted") || s.Read("namespace") != "" {
+	if cmd.ProcessState.ExitCode() != 143 || !strings.Contains(string(out), "interrupted") || s.Read("namespace") != "" {
 		t.Errorf("status %d, namespace %q:\n%s", cmd.ProcessState.ExitCode(), s.Read("namespace"), out)
 	}
 }

@@ -188,11 +188,8 @@ func (l *Lab) generate(options Options) error {
 			return err
 		}
 	}
-	if _, err = Bootlab("generate", l.Dir); err != nil {
-		return err
-	}
-	// Scripts read none of the guide's hundred pages, and labs are copied often.
-	return os.RemoveAll(filepath.Join(l.Dir, "out", "guide"))
+	_, err = Bootlab("generate", l.Dir)
+	return err
 }
 
 // withRelease names a release in the commented lab.yaml, as a person would.

@@ -80,7 +80,7 @@ func TestAllLooksAtAMachineGoOverOneConnection(t *testing.T) {
 // labs/inspect/watch/testdata/node has recorded.
 func recordedNode(t *testing.T) (env []string, said string) {
 	t.Helper()
-	from := filepath.Join("..", "..", "labs", "run", "testdata", "node")
+	from := filepath.Join("..", "..", "labs", "inspect", "watch", "testdata", "node")
 	bin, said := t.TempDir(), t.TempDir()
 	if err := errors.Join(os.CopyFS(said, os.DirFS(filepath.Join(from, "said"))), os.CopyFS(bin, os.DirFS(filepath.Join(from, "bin")))); err != nil {
 		t.Fatal(err)

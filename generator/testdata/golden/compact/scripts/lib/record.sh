@@ -40,18 +40,21 @@ note_line() {
   done
 }
 
-# Ends the programs that still run. The status of the last command says nothing about a
-# signal: a stage whose record is open, and that had no error, was interrupted.
+# Ends the programs that still run, but not the logger. The status of the last command
+# says nothing about a signal: a stage whose record is open, and that had no error, was
+# interrupted.
 end_programs() { # STATUS
-  local running tries
+  local tries programs
   trap '' INT TERM HUP
-  read -r -a running < "/proc/$$/task/$$/children" # one of them is the logger
-  [[ ${PHASE} != *' start' || -n ${ERROR}${LINE} ]] || (($1 > 0 && ${#running[@]} < 2)) ||
-    { ERROR=interrupted && printf 'error: interrupted\n  hint: run %s again\n' "${0##*/}"; }
-  kill "${running[@]}"
-  for ((tries = 0; tries < 150 && ${#running[@]} > 1; tries++)); do
-    sleep 0.1
-    read -r -a running < "/proc/$$/task/$$/children"
+  for ((tries = 0; tries < 150; tries++)); do
+    read -r programs < "/proc/$$/task/$$/children"
+    programs=" ${programs} " && programs=${programs/ ${LOGGER} / }
+    [[ ${tries} != 0 || ${PHASE} != *' start' || -n ${ERROR}${LINE} ]] ||
+      [[ $1 != 0 && ${programs} != *[0-9]* ]] ||
+      { ERROR=interrupted && printf 'error: interrupted\n  hint: run %s again\n' "${0##*/}"; }
+    [[ ${programs} == *[0-9]* ]] || break
+    # shellcheck disable=SC2086 # one word for each program
+    [[ ${tries} != 0 ]] || kill ${programs} && sleep 0.1
   done
 } 2> /dev/null
 
