@@ -59,7 +59,7 @@ compile: ## compile everything, with cgo and libvirt and without
 	go -C test build ./...
 
 golden: ## accept what is generated now as right: read the difference with git diff
-	go test ./generator ./vms -update
+	go test ./generator ./generator/diagram ./vms -update
 
 reading: ## print how many lines a person reads to understand each script
 	@go test ./generator -run='^TestReadingTable$$' -reading -count=1 -v | grep -v '^\(ok\|PASS\|===\|---\)'

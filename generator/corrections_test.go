@@ -25,7 +25,7 @@ type correction struct {
 
 var corrections = []correction{
 	{misconception: "fifteen-stages", page: "dissecting-bootkube", Span: labs.Span{Since: "4.15"},
-		wrong: `(?i)\b(15|fifteen) stages`, sample: "the 15 stages", right: `records (16|17) stages that do something`},
+		wrong: `(?i)\b(15|fifteen) stages`, sample: "the 15 stages", right: `records (1[6-9]|[2-9][0-9]) stages that do something`},
 	{misconception: "copied-to-assets", page: "copy-manifests",
 		wrong: `cp [^\n]*/assets/manifests`, sample: "cp -r /opt/openshift/manifests /assets/manifests", right: "`openshift/\\*` \\| `manifests/`"},
 	{misconception: "digest-by-oc", page: "release-image",

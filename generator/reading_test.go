@@ -28,11 +28,12 @@ const (
 )
 
 var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600,
-	// Without the rows of its table, of which there is one for each stage of bootkube.sh.
-	"run-bootkube-until.sh": 133}
+	// These two without stageTable.
+	"run-bootkube-until.sh": 133, "unpack-bootstrap-ignition.sh": 145}
 
-// stageTable is the table of bootkube.sh's stages, one a line.
-var stageTable = regexp.MustCompile(`(?m)^BOOTKUBE_STAGES='\n((?:[a-z].*\n)*)'`)
+// stageTable is a setting that grows with each stage of bootkube.sh: a table with
+// one stage a line, or the names of their directories.
+var stageTable = regexp.MustCompile(`(?m)^(?:BOOTKUBE_STAGES|reserved)='((?:[^'\n]*\n)*)`)
 
 const otherScriptCode = 150
 
