@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,7 +19,20 @@ import (
 // What a page tells people to type must exist: commands, flags, scripts and
 // their options, make targets, files.
 
-var pages = []string{"README.md", "CONTRIBUTING.md"}
+var pages = readerPages()
+
+// readerPages are those on the front, and all that stand in docs.
+func readerPages() []string {
+	found, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(found) == 0 {
+		panic(fmt.Sprintf("no pages in docs: %v", err))
+	}
+	list := []string{"README.md", "CONTRIBUTING.md"}
+	for _, file := range found {
+		list = append(list, "docs/"+filepath.Base(file))
+	}
+	return list
+}
 
 // promise is one command of a page.
 type promise struct {
@@ -43,8 +57,8 @@ func page(t *testing.T, name string) string {
 
 var inline = regexp.MustCompile("`([^`]+)`")
 
-// promises finds the commands of a page: each line of a sh block, and whatever
-// stands in backquotes.
+// promises finds the commands of a page: each line of a sh block, what stands
+// behind the prompt in a console block, and whatever stands in backquotes.
 func promises(name, text string) []promise {
 	var found []promise
 	fence := ""
@@ -58,6 +72,10 @@ func promises(name, text string) []promise {
 		case fence == "in sh":
 			command, _, _ := strings.Cut(line, "#")
 			commands = []string{command}
+		case fence == "in console":
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				commands = []string{command}
+			}
 		case fence == "":
 			for _, match := range inline.FindAllStringSubmatch(line, -1) {
 				commands = append(commands, match[1])
@@ -169,6 +187,7 @@ func (j *judge) generated(name string, options []string) error {
 
 func TestThePagesNameOnlyCommandsThatExist(t *testing.T) {
 	j := newJudge(t)
+	least := map[string]int{"README.md": 5, "CONTRIBUTING.md": 5}
 	for _, name := range pages {
 		count := 0
 		for _, p := range promises(name, page(t, name)) {
@@ -180,8 +199,8 @@ func TestThePagesNameOnlyCommandsThatExist(t *testing.T) {
 				count++
 			}
 		}
-		if count < 5 {
-			t.Errorf("%s: only %d commands were recognised", name, count)
+		if want := max(least[name], 2); count < want {
+			t.Errorf("%s: only %d commands were recognised, not %d", name, count, want)
 		}
 	}
 }
@@ -205,25 +224,101 @@ func TestWrongPromisesAreFound(t *testing.T) {
 	}
 }
 
-var link = regexp.MustCompile(`\]\(([^)#]+)\)`)
+var link = regexp.MustCompile(`\]\(([^)]+)\)`)
+
+// broken lists the links of a page that lead nowhere: to no file, or to no
+// heading of a page.
+func broken(t *testing.T, name, text string) []string {
+	t.Helper()
+	var list []string
+	for _, match := range link.FindAllStringSubmatch(text, -1) {
+		if strings.Contains(match[1], "://") {
+			continue
+		}
+		file, heading, _ := strings.Cut(match[1], "#")
+		target := name
+		if file != "" {
+			target = path.Join(path.Dir(name), file)
+		}
+		if _, err := os.Stat(filepath.Join("..", "..", target)); err != nil {
+			list = append(list, match[1])
+			continue
+		}
+		if heading != "" && !slices.Contains(anchors(page(t, target)), heading) {
+			list = append(list, match[1])
+		}
+	}
+	return list
+}
+
+// anchors are the headings of a page, as a forge makes addresses of them.
+func anchors(text string) []string {
+	var list []string
+	fenced := false
+	for _, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if !fenced && strings.HasPrefix(line, "#") {
+			title := strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))
+			list = append(list, regexp.MustCompile(`[^a-z0-9_ -]`).ReplaceAllString(strings.ReplaceAll(title, " ", "-"), ""))
+		}
+	}
+	return list
+}
 
 func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
 	for _, name := range pages {
-		for _, match := range link.FindAllStringSubmatch(page(t, name), -1) {
-			if strings.Contains(match[1], "://") {
-				continue
-			}
-			if _, err := os.Stat(filepath.Join("..", "..", match[1])); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+		for _, target := range broken(t, name, page(t, name)) {
+			t.Errorf("%s: %s leads nowhere", name, target)
 		}
 	}
 }
 
-// The README says what a lab's machines need; the labs that are shipped say it
-// too.
-func TestTheReadmeGivesTheSizesOfTheLabs(t *testing.T) {
+func TestBrokenLinksAreFound(t *testing.T) {
+	text := "[a](setup.md) [b](nothing.md) [c](setup.md#what-each-step-needs) [d](setup.md#nothing) [e](#nothing) [f](../setup)"
+	if got := broken(t, "docs/README.md", text); !slices.Equal(got, []string{"nothing.md", "setup.md#nothing", "#nothing"}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+// Every page of docs is in the list of pages, which the README links.
+func TestEveryPageIsLinked(t *testing.T) {
+	list := page(t, "docs/README.md")
+	for _, name := range pages {
+		file, ok := strings.CutPrefix(name, "docs/")
+		if ok && file != "README.md" && !strings.Contains(list, "]("+file+")") {
+			t.Errorf("docs/README.md does not link %s", file)
+		}
+	}
+	for _, file := range []string{"docs/README.md", "CONTRIBUTING.md"} {
+		if !strings.Contains(page(t, "README.md"), "]("+file+")") {
+			t.Errorf("README.md does not link %s", file)
+		}
+	}
+}
+
+// The README is read to its end: it is short, and the two set-up commands stand
+// in their order.
+func TestTheReadmeIsAFrontPage(t *testing.T) {
 	readme := page(t, "README.md")
+	if lines := strings.Count(readme, "\n"); lines > 120 {
+		t.Errorf("README.md has %d lines, more than 120", lines)
+	}
+	at := -1
+	for _, command := range []string{"\ngit clone ", "\n./setup lab\n", "\n./setup test\n"} {
+		next := strings.Index(readme, command)
+		if next <= at {
+			t.Errorf("README.md: %q is missing, or stands too early", command)
+		}
+		at = next
+	}
+}
+
+// docs/machines.md says what a lab's machines need; the labs that are shipped say
+// it too.
+func TestThePagesGiveTheSizesOfTheLabs(t *testing.T) {
+	machinesPage := page(t, "docs/machines.md")
 	for _, topology := range labs.Topologies {
 		dir := filepath.Join(t.TempDir(), "mylab")
 		if _, stderr, status := bootlab("init", dir, "--from", topology); status != exitDone {
@@ -240,16 +335,48 @@ func TestTheReadmeGivesTheSizesOfTheLabs(t *testing.T) {
 			cpus, memory, disk = cpus+m.CPUs, memory+m.Memory, disk+m.Disk
 		}
 		want := fmt.Sprintf("| `%s` | %d | %d | %d GiB | %d GiB |", topology, len(machines), cpus, memory/1024, disk)
-		if !strings.Contains(readme, want) {
-			t.Errorf("README.md has no line %s", want)
+		if !strings.Contains(machinesPage, want) {
+			t.Errorf("docs/machines.md has no line %s", want)
 		}
 	}
 }
 
-// setup and the README name the same Go.
-func TestTheReadmeNamesTheGoOfTheModule(t *testing.T) {
+// setup and docs/setup.md name the same Go.
+func TestThePagesNameTheGoOfTheModule(t *testing.T) {
 	match := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(page(t, "go.mod"))
-	if match == nil || !strings.Contains(page(t, "README.md"), "bootlab needs Go "+match[1]+".") {
-		t.Errorf("README.md does not name the Go of go.mod, %v", match)
+	if match == nil || !strings.Contains(page(t, "docs/setup.md"), "bootlab needs Go "+match[1]+".") {
+		t.Errorf("docs/setup.md does not name the Go of go.mod, %v", match)
+	}
+}
+
+// The table of exit statuses has those of the code, and no other.
+func TestThePagesGiveTheExitStatuses(t *testing.T) {
+	rows := regexp.MustCompile(`(?m)^\| (\d) \|([^|]*)\|([^|]*)\|$`).FindAllStringSubmatch(page(t, "docs/local-run.md"), -1)
+	var scripts, program []string
+	for _, row := range rows {
+		if strings.TrimSpace(row[2]) != "" {
+			scripts = append(scripts, row[1])
+		}
+		if strings.TrimSpace(row[3]) != "" {
+			program = append(program, row[1])
+		}
+	}
+	var want []string
+	for _, status := range []int{exitDone, exitFailed, exitUsage, exitFound, exitUnseen} {
+		want = append(want, fmt.Sprint(status))
+	}
+	if !slices.Equal(program, want) {
+		t.Errorf("bootlab ends with %v, the page says %v", want, program)
+	}
+	head := page(t, "templates/scripts/lib/stage.sh.tmpl")
+	_, head, _ = strings.Cut(head, "# Exit status")
+	head, _, _ = strings.Cut(head, "\numask")
+	head = strings.ReplaceAll(head, "\n#", "")
+	want = nil
+	for _, match := range regexp.MustCompile(`(?:: |, )(\d) `).FindAllStringSubmatch(head, -1) {
+		want = append(want, match[1])
+	}
+	if !slices.Equal(scripts, want) || len(want) < 5 {
+		t.Errorf("lib/stage.sh ends with %v, the page says %v", want, scripts)
 	}
 }

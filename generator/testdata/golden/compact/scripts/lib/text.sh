@@ -33,7 +33,7 @@ step_text() { # NUMBER
   awk -v first=" step $1 '" '
     /^(if|  &&) / && index($0, first) { on = 1; next }
     /^fi( 9>&-)?$/ { on = 0 }
-    on' "$0"
+    on' "${SCRIPTS}/${0##*/}" # by now $0 may be relative to another directory
 }
 
 explain() {
