@@ -54,12 +54,13 @@ die() { # STATUS MESSAGE HINT
 
 # TERM may reach this script alone. Then it ends the stage that is running, which ends
 # its own programs.
-end_stage() {
+end_stage() { # STATUS
   trap '' INT TERM HUP
   read -r -a RUNNING < "/proc/$$/task/$$/children" || kill "${RUNNING[@]}" || return 0
-  while kill -0 "${RUNNING[@]}"; do sleep 0.1; done && exit 1
+  while kill -0 "${RUNNING[@]}"; do sleep 0.1; done
+  exit "$(($1 > 0 ? $1 : 1))"
 } 2> /dev/null
-trap end_stage EXIT
+trap 'end_stage $?' EXIT
 
 usage() {
   printf 'Usage: render-all.sh [--from STAGE] [--until STAGE] [MODE]\n\n'
