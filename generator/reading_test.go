@@ -28,12 +28,12 @@ const (
 )
 
 var scriptCode = map[string]int{"start-bootstrap.sh": 120, "make-pki.sh": 250, "make-manifests.sh": 600,
-	// These two without stageTable.
-	"run-bootkube-until.sh": 133, "unpack-bootstrap-ignition.sh": 145}
+	// These three without stageTable.
+	"run-bootkube-until.sh": 133, "unpack-bootstrap-ignition.sh": 145, "render-all.sh": 130}
 
-// stageTable is a setting that grows with each stage of bootkube.sh: a table with
-// one stage a line, or the names of their directories.
-var stageTable = regexp.MustCompile(`(?m)^(?:BOOTKUBE_STAGES|reserved)='((?:[^'\n]*\n)*)`)
+// stageTable is what grows with each stage of bootkube.sh: a setting with one stage
+// a line, or the names of their directories; or the order, one call a line.
+var stageTable = regexp.MustCompile(`(?m)^(?:(?:BOOTKUBE_STAGES|reserved)='((?:[^'\n]*\n)*)|chain\(\) \{.*\n((?:  .*\n)*)\})`)
 
 const otherScriptCode = 150
 
@@ -262,7 +262,7 @@ func (r *readable) script(t *testing.T, dir, file string) {
 	}
 	code := m.code
 	if table := stageTable.FindStringSubmatch(r.files[file]); table != nil {
-		code -= strings.Count(table[1], "\n")
+		code -= strings.Count(table[1]+table[2], "\n")
 	}
 	if code > limit {
 		t.Errorf("%s has %d lines of code, more than %d", file, code, limit)
