@@ -77,8 +77,8 @@ func (d *releaseData) Stages() []*labs.Stage {
 	return slices.DeleteFunc(labs.Builtin().StagesOf(d.ID), func(s *labs.Stage) bool { return s.Bootkube == "" })
 }
 
-// Only says when a stage runs, if not always.
-func (d *releaseData) Only(s *labs.Stage) string { return s.When.Words(codeSpan) }
+// Condition says when a stage runs, if not always.
+func (d *releaseData) Condition(s *labs.Stage) string { return s.When.Words(codeSpan) }
 
 // Link is a link to the page of a stage, or its name where this lab has none.
 func (d *releaseData) Link(id string) string {

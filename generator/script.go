@@ -405,9 +405,9 @@ func (d *scriptData) Invalidations() []invalidation {
 	return out
 }
 
-// OwnFailures are those that the stage does not share with all that ask the
+// UnsharedFailures are those that the stage does not share with all that ask the
 // cluster: cluster-lib.sh knows the others.
-func (d *scriptData) OwnFailures() []labs.Failure {
+func (d *scriptData) UnsharedFailures() []labs.Failure {
 	shared := d.plan.Bootkube.ClusterFailures
 	return slices.DeleteFunc(slices.Clone(d.Failures), func(f labs.Failure) bool { return slices.Contains(shared, f) })
 }

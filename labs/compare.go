@@ -346,9 +346,9 @@ func (c *Comparison) Of(stage *Stage) *StageChange {
 	return &out
 }
 
-// Only cuts the comparison down to one stage, named by its id or by its name in
+// ForStage cuts the comparison down to one stage, named by its id or by its name in
 // bootkube.sh.
-func (c *Comparison) Only(catalog *Catalog, name string) (*Comparison, error) {
+func (c *Comparison) ForStage(catalog *Catalog, name string) (*Comparison, error) {
 	stage := catalog.named(name)
 	if stage == nil {
 		return nil, fmt.Errorf("there is no stage %s", quote(name))

@@ -318,21 +318,21 @@ func TestStagesThatStandElsewhereAreMoved(t *testing.T) {
 func TestAComparisonCanBeCutDownToOneStage(t *testing.T) {
 	c := compared(t, Builtin(), "4.20", "4.21")
 	for _, name := range []string{"render-etcd", "etcd-bootstrap"} {
-		got, err := c.Only(Builtin(), name)
+		got, err := c.ForStage(Builtin(), name)
 		if err != nil || !slices.Equal(told(got), []string{"render-etcd added option of every podman run --log-driver=k8s-file"}) {
 			t.Errorf("%s: %v, %q", name, err, told(got))
 		}
 	}
-	if got, err := c.Only(Builtin(), "make-pki"); err != nil || len(told(got)) != 0 {
+	if got, err := c.ForStage(Builtin(), "make-pki"); err != nil || len(told(got)) != 0 {
 		t.Errorf("make-pki: %v, %q", err, told(got))
 	}
 	for name, want := range map[string]string{"render-nothing": "there is no stage", "": "there is no stage"} {
-		if _, err := c.Only(Builtin(), name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.ForStage(Builtin(), name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	early := compared(t, Builtin(), "4.14", "4.15")
-	if _, err := early.Only(Builtin(), "render-auth-api"); err == nil || !strings.Contains(err.Error(), "neither in 4.14 nor in 4.15") {
+	if _, err := early.ForStage(Builtin(), "render-auth-api"); err == nil || !strings.Contains(err.Error(), "neither in 4.14 nor in 4.15") {
 		t.Error(err)
 	}
 	if len(told(c)) < 2 || len(c.Around) != 1 {

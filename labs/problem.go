@@ -103,12 +103,12 @@ func (ps Problems) Err() error {
 }
 
 // Errors returns the problems that are no warnings, nil if there are none.
-func (ps Problems) Errors() Problems { return ps.only(false) }
+func (ps Problems) Errors() Problems { return ps.filter(false) }
 
 // Warnings returns the problems that are warnings, nil if there are none.
-func (ps Problems) Warnings() Problems { return ps.only(true) }
+func (ps Problems) Warnings() Problems { return ps.filter(true) }
 
-func (ps Problems) only(warning bool) Problems {
+func (ps Problems) filter(warning bool) Problems {
 	var out Problems
 	for _, p := range ps {
 		if p.Warning == warning {

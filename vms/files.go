@@ -24,7 +24,7 @@ func Files(lab *labs.Lab) ([]File, error) {
 		name string
 		xml  interface{ Marshal() (string, error) }
 	}
-	definitions := []definition{{"network", Network(lab, ownerOf(lab))}, {"pool-base", SharedPool()}, {"pool", OwnPool(lab)}}
+	definitions := []definition{{"network", Network(lab, ownerOf(lab))}, {"pool-base", SharedPool()}, {"pool", LabPoolDefinition(lab)}}
 	for _, m := range Machines(lab) {
 		definitions = append(definitions,
 			definition{"domain-" + m.Name, Domain(lab, ownerOf(lab), m, unknownImage, KVM)},

@@ -11,8 +11,10 @@ import (
 // SharedPool holds the base images of all labs of the host.
 func SharedPool() *libvirtxml.StoragePool { return pool(Pool, PoolDir) }
 
-// OwnPool holds the disks and Ignition files of one lab.
-func OwnPool(lab *labs.Lab) *libvirtxml.StoragePool { return pool(LabPool(lab), LabPoolDir(lab)) }
+// LabPoolDefinition holds the disks and Ignition files of one lab.
+func LabPoolDefinition(lab *labs.Lab) *libvirtxml.StoragePool {
+	return pool(LabPool(lab), LabPoolDir(lab))
+}
 
 func pool(name, dir string) *libvirtxml.StoragePool {
 	return &libvirtxml.StoragePool{

@@ -29,8 +29,8 @@ func operators(v *view) drawing {
 	return g
 }
 
-// operate draws an operator and, below it, what it runs.
-func (g *grid) operate(id, kind string, row, col int, title, operand, say string) (*box, *box) {
+// drawOperator draws an operator and, below it, what it runs.
+func (g *grid) drawOperator(id, kind string, row, col int, title, operand, say string) (*box, *box) {
 	o := g.box(id, kind, row, col, title)
 	below := g.box(id+"runs", kind, row+1, col, operand).say(say)
 	g.arrow(o, below, "")
@@ -51,10 +51,10 @@ func (v *view) operatorsForHandOver(g *grid, apply *box, kind string) *box {
 	if v.alone() {
 		title = "Created and never run: there is no node to run on"
 	}
-	network, runs := g.operate("network", kind, 4, 0, "network-operator", v.Lab.Networking.NetworkType, "on every node; without it no node is Ready and no ordinary pod gets an address")
-	etcd, _ := g.operate("etcdop", kind, 4, 1, "etcd-operator", "etcd", "a static pod on each master, by installer pods; adds members, removes the bootstrap member")
-	kube, _ := g.operate("kube", kind, 4, 2, "operators of API server, controller manager, scheduler", "The masters' control plane", "static pods by installer pods, revision after revision")
-	machine, _ := g.operate("mco", kind, 4, 3, "machine-config-operator", "Machine Config Server and daemon", "server on masters, daemon on every node")
+	network, runs := g.drawOperator("network", kind, 4, 0, "network-operator", v.Lab.Networking.NetworkType, "on every node; without it no node is Ready and no ordinary pod gets an address")
+	etcd, _ := g.drawOperator("etcdop", kind, 4, 1, "etcd-operator", "etcd", "a static pod on each master, by installer pods; adds members, removes the bootstrap member")
+	kube, _ := g.drawOperator("kube", kind, 4, 2, "operators of API server, controller manager, scheduler", "The masters' control plane", "static pods by installer pods, revision after revision")
+	machine, _ := g.drawOperator("mco", kind, 4, 3, "machine-config-operator", "Machine Config Server and daemon", "server on masters, daemon on every node")
 	g.arrow(apply, g.heading("first", 3, title, network, etcd, kube, machine), "")
 	return runs
 }
@@ -68,10 +68,10 @@ func (v *view) operatorsForTheEnd(g *grid, network *box, kind string) {
 	if v.alone() {
 		title, where, ready = "Nor do these", "on no node of this lab", ""
 	}
-	ingress, routers := g.operate("ingress", kind, 7, 0, "ingress-operator", "Routers", "port 80 and 443, "+where)
-	auth, oauth := g.operate("auth", kind, 7, 1, "authentication-operator", "OAuth server", "waits for a route, so for routers")
-	console, page := g.operate("console", kind, 7, 2, "console-operator", "Console", "waits for a route and for logins")
-	more, _ := g.operate("more", kind, 7, 3, "all others", "DNS, monitoring, registry …", "each with a ClusterOperator object that tells its state")
+	ingress, routers := g.drawOperator("ingress", kind, 7, 0, "ingress-operator", "Routers", "port 80 and 443, "+where)
+	auth, oauth := g.drawOperator("auth", kind, 7, 1, "authentication-operator", "OAuth server", "waits for a route, so for routers")
+	console, page := g.drawOperator("console", kind, 7, 2, "console-operator", "Console", "waits for a route and for logins")
+	more, _ := g.drawOperator("more", kind, 7, 3, "all others", "DNS, monitoring, registry …", "each with a ClusterOperator object that tells its state")
 	last := g.heading("last", 6, title, ingress, auth, console, more)
 	g.arrow(network, last, ready)
 	g.arrow(oauth, routers, "").dashed = true

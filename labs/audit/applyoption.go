@@ -108,13 +108,13 @@ func (a *application) optionFits(st *labs.Stage, f Finding) verdict {
 		fact = f.want
 	}
 	switch {
-	case st.Run == nil || len(f.Stages) == 0 && !a.own(st, fact):
+	case st.Run == nil || len(f.Stages) == 0 && !a.ofContainer(st, fact):
 		return refused("it belongs to a container that is not the stage's own")
 	case !a.follows(st, usesOptions):
 		return refused(byHand)
 	case a.assets(st, f.want):
 		return a.assetsFit(st, f)
-	case f.want != nil && a.ownOption(st, f.want) < 0:
+	case f.want != nil && a.stageOption(st, f.want) < 0:
 		return refused("the option is one of every podman run, or written into the script by hand")
 	case f.got == nil:
 		return done
@@ -128,7 +128,7 @@ func (a *application) optionFits(st *labs.Stage, f Finding) verdict {
 	return v
 }
 
-func (a *application) ownOption(st *labs.Stage, want *Fact) int {
+func (a *application) stageOption(st *labs.Stage, want *Fact) int {
 	return slices.IndexFunc(st.Run.Options, func(o labs.Option) bool { return isOption(a.known, o, want) })
 }
 
@@ -140,7 +140,7 @@ func (a *application) optionOf(st *labs.Stage, f Finding) {
 	}
 	at := -1
 	if f.want != nil {
-		at = a.ownOption(st, f.want)
+		at = a.stageOption(st, f.want)
 	}
 	if f.got == nil {
 		st.Run.Options = slices.Delete(st.Run.Options, at, at+1)

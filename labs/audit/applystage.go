@@ -92,8 +92,8 @@ func (a *application) usedByOthers(st *labs.Stage, dir string) bool {
 	return false
 }
 
-// own says whether a fact is about the stage's own container.
-func (a *application) own(st *labs.Stage, f *Fact) bool {
+// ofContainer says whether a fact is about the stage's own container.
+func (a *application) ofContainer(st *labs.Stage, f *Fact) bool {
 	return st.Run != nil && (f.Of == st.Run.Name || f.Of != "" && f.Of == a.containers[st.ID])
 }
 
@@ -107,7 +107,7 @@ func (a *application) container(st *labs.Stage, f Finding, kind string) verdict 
 		return refused(byHand)
 	case kind == factContainer:
 		return a.containerName(st, f)
-	case f.want == nil || f.got == nil || !a.own(st, f.want):
+	case f.want == nil || f.got == nil || !a.ofContainer(st, f.want):
 		return refused("a script of a stage runs one container")
 	case kind == factImage:
 		return a.containerImage(st, f)
@@ -208,7 +208,7 @@ func (a *application) flagsOf(st *labs.Stage, f Finding) (*[]labs.Flag, string, 
 		fact = f.got
 	}
 	switch {
-	case a.own(st, fact):
+	case a.ofContainer(st, fact):
 		return &st.Run.Flags, usesFlags, done
 	case fact.Of == "" && st.Command != nil && st.Kind != "check":
 		return &st.Command.Flags, usesHostFlags, done

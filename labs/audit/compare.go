@@ -289,7 +289,7 @@ func sameContainer(want, got *Stage) []Fact {
 	other, there := "", false
 	for _, f := range got.Facts {
 		there = there || f.Kind == factContainer && f.Key == name
-		if f.Kind == factImage && (other == "" || f.Value == image) && !told(want.Notes, f) {
+		if f.Kind == factImage && (other == "" || f.Value == image) && !notesMention(want.Notes, f) {
 			other = f.Of
 		}
 	}
@@ -344,7 +344,7 @@ func what(f Fact) string { return strings.TrimSpace(f.Kind + " " + f.Key) }
 
 func (c *comparison) missing(want, got *Stage, f Fact) {
 	switch {
-	case f.Kind == factLog && toldLog(want, got):
+	case f.Kind == factLog && notesMentionLog(want, got):
 		c.report.Identical++
 		return
 	case strings.Contains(f.When, profile) && !c.template:
@@ -353,8 +353,8 @@ func (c *comparison) missing(want, got *Stage, f Fact) {
 	c.add(Unknown, Finding{Stage: want.Name, What: what(f), Line: got.Line, Expected: f.String(), Meaning: meaning(f.Kind, missing), how: missing, want: &f})
 }
 
-// toldLog says whether the stage logs another line, of which stage data tells.
-func toldLog(want, got *Stage) bool {
+// notesMentionLog says whether the stage logs another line, of which stage data tells.
+func notesMentionLog(want, got *Stage) bool {
 	for _, f := range got.Facts {
 		if f.Kind == factLog && f.Key != "" && strings.Contains(want.Notes, f.Key) {
 			return true
@@ -367,7 +367,7 @@ func (c *comparison) extra(st *Stage, f Fact) {
 	switch {
 	case f.Kind == factLog, f.Kind == factShell && st.Name != around:
 		return
-	case told(st.Notes, f):
+	case notesMention(st.Notes, f):
 		c.report.Identical++
 		return
 	}
@@ -378,8 +378,8 @@ func (c *comparison) extra(st *Stage, f Fact) {
 	c.add(kind, Finding{Stage: st.Name, What: what(f), Line: f.Line, Found: f.String(), Meaning: text, how: added, got: &f})
 }
 
-// told says whether notes tell of a fact in words.
-func told(notes string, f Fact) bool {
+// notesMention says whether notes tell of a fact in words.
+func notesMention(notes string, f Fact) bool {
 	if notes == "" {
 		return false
 	}

@@ -184,7 +184,7 @@ func (p *plane) useNames(server string) {
 	p.write("resolv.conf", "nameserver "+server+"\noptions timeout:1 attempts:1\n")
 	p.write("nsswitch.conf", "hosts: dns\n")
 	h := inside{network: p.network, name: "bootstrap", files: map[string]string{"/etc/resolv.conf": p.path("resolv.conf"), "/etc/nsswitch.conf": p.path("nsswitch.conf")}}
-	p.places.Here, p.places.Bootstrap = h, h
+	p.hosts.Here, p.hosts.Bootstrap = h, h
 }
 
 // dns starts a real dnsmasq for the names of the lab.

@@ -79,8 +79,8 @@ func (c *cluster) collect(t *testing.T, ids ...string) {
 			wanted = append(wanted, e)
 		}
 	}
-	places := &host.Places{Bootstrap: c.node, AssetDir: "/opt/openshift"}
-	for _, f := range places.Collect(t.Context(), c.plan.Lab, wanted, nil) {
+	hosts := &host.Hosts{Bootstrap: c.node, AssetDir: "/opt/openshift"}
+	for _, f := range hosts.Collect(t.Context(), c.plan.Lab, wanted, nil) {
 		if !f.Had || f.Status != 0 {
 			t.Fatalf("%s: %s, status %d: %s", f.Evidence.ID, f.Problem, f.Status, f.Complaint)
 		}

@@ -66,17 +66,17 @@ func TestPortsAreAskedForFromEveryMachine(t *testing.T) {
 	key, public := sshKey(t)
 	bootstrap, master := startSSH(t, n, public), startSSH(t, n, public)
 	config := sshConfig(t, key, map[string]int{m.Bootstrap.Name: bootstrap.port, m.Masters[0].Name: master.port, m.Masters[1].Name: 1})
-	places := &host.Places{Here: inside{network: n, name: "this machine"}, Bootstrap: host.Node{Machine: m.Bootstrap.Name, Config: config},
+	hosts := &host.Hosts{Here: inside{network: n, name: "this machine"}, Bootstrap: host.Node{Machine: m.Bootstrap.Name, Config: config},
 		AssetDir: t.TempDir(), Masters: map[string]host.Host{}}
 	for _, one := range m.Masters[:2] {
-		places.Masters[one.Name] = host.Node{Machine: one.Name, Config: config}
+		hosts.Masters[one.Name] = host.Node{Machine: one.Name, Config: config}
 	}
 	balance(t, n, m.Gateway+":6443", m.Bootstrap.Address+":6443")
 	listens(t, n, m.Bootstrap.Address+":22")
 	listens(t, n, m.Masters[0].Address+":22")
 	etcd := listens(t, n, "0.0.0.0:2379")
 	listens(t, n, m.Bootstrap.Address+":2380")
-	ask := func() *connectivity.Report { return connectivity.Ask(context.Background(), plan, places, "") }
+	ask := func() *connectivity.Report { return connectivity.Ask(context.Background(), plan, hosts, "") }
 
 	// Nothing runs yet: what is closed is not expected.
 	r := ask()
@@ -129,7 +129,7 @@ func TestPortsAreAskedForFromEveryMachine(t *testing.T) {
 	}
 
 	// Behind the end nothing of the bootstrap node is expected.
-	if err := os.WriteFile(filepath.Join(places.AssetDir, ".bootkube.done"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(hosts.AssetDir, ".bootkube.done"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if p := path(t, ask(), m.Masters[0].Name, m.Bootstrap.Name, "2379"); p.Broken() {

@@ -21,9 +21,9 @@ func evidenceLines(t *testing.T) []string {
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	places := &host.Places{AssetDir: "/opt/openshift", Work: "/home/me/mylab/out/work", Kubeconfig: "/home/me/kubeconfig"}
+	hosts := &host.Hosts{AssetDir: "/opt/openshift", Work: "/home/me/mylab/out/work", Kubeconfig: "/home/me/kubeconfig"}
 	var settings strings.Builder
-	for line := range strings.Lines(places.Preamble(lab)) {
+	for line := range strings.Lines(hosts.Preamble(lab)) {
 		settings.WriteString("export " + line)
 	}
 	const oc = "oc() { command oc --request-timeout=5s \"$@\"; }\n"

@@ -61,12 +61,12 @@ func planOf(t *testing.T, l *scripts.Lab) *labs.Plan {
 func judgedAs(t *testing.T, l *scripts.Lab, plan *labs.Plan) *diagnose.Report {
 	t.Helper()
 	lab := plan.Lab
-	places := watch.Local(lab)
-	places.Here = here{env: l.Env}
+	hosts := watch.Local(lab)
+	hosts.Here = here{env: l.Env}
 	d := labs.BuiltinDiagnosis().For(plan)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	report, err := diagnose.Walk(d, lab, true, places.Collect(ctx, lab, d.Evidence, nil))
+	report, err := diagnose.Walk(d, lab, true, hosts.Collect(ctx, lab, d.Evidence, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type plane struct {
 	t       *testing.T
 	network *controlplane.Network
 	dir     string
-	places  *host.Places
+	hosts   *host.Hosts
 	plan    *labs.Plan
 	signer  *controlplane.Authority
 	other   *controlplane.Authority // signs what no client trusts
@@ -55,7 +55,7 @@ func newPlane(t *testing.T) *plane {
 	}
 	p.signer, p.other = p.authority("etcd-signer"), p.authority("stranger")
 	h := inside{network: n, name: "bootstrap"}
-	p.places = &host.Places{Here: h, Bootstrap: h, AssetDir: p.dir, Root: filepath.Join(p.dir, "root"), Work: filepath.Join(p.dir, "work")}
+	p.hosts = &host.Hosts{Here: h, Bootstrap: h, AssetDir: p.dir, Root: filepath.Join(p.dir, "root"), Work: filepath.Join(p.dir, "work")}
 	p.trust("tls/etcd-ca-bundle.crt", p.signer)
 	p.trust("root/etc/kubernetes/static-pod-resources/etcd-member/ca.crt", p.signer)
 	p.issue("tls/etcd-client", p.signer, controlplane.Leaf{})
@@ -204,7 +204,7 @@ func (p *plane) judge(layers ...string) *diagnose.Report {
 			lines = append(lines, e)
 		}
 	}
-	found := p.places.Collect(context.Background(), p.plan.Lab, lines, nil)
+	found := p.hosts.Collect(context.Background(), p.plan.Lab, lines, nil)
 	for _, e := range d.Evidence {
 		if text, ok := p.texts[e.ID]; ok {
 			found = append(found, host.Found{Evidence: e, Had: true, Text: []byte(text), At: time.Now()})

@@ -43,11 +43,11 @@ func (n *sshNode) judged(t *testing.T) *diagnose.Report {
 	d.Evidence = slices.DeleteFunc(d.Evidence, func(e *labs.Evidence) bool {
 		return !slices.Contains([]string{"bootstrap-ssh", "bootstrap-console", "clock", "hostname"}, e.ID)
 	})
-	places := &host.Places{Here: host.Local{}, Work: n.work, AssetDir: "/opt/openshift",
+	hosts := &host.Hosts{Here: host.Local{}, Work: n.work, AssetDir: "/opt/openshift",
 		Bootstrap: host.Node{Machine: "bootstrap", Config: filepath.Join(n.work, "vms", "ssh_config")}}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	r, err := diagnose.Walk(d, lab, false, places.Collect(ctx, lab, d.Evidence, nil))
+	r, err := diagnose.Walk(d, lab, false, hosts.Collect(ctx, lab, d.Evidence, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

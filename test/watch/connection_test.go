@@ -16,7 +16,7 @@ import (
 )
 
 // look is a glance at a machine, and how long it took.
-func look(t *testing.T, p *host.Places) ([]host.Found, time.Duration, error) {
+func look(t *testing.T, p *host.Hosts) ([]host.Found, time.Duration, error) {
 	t.Helper()
 	evidence := []*labs.Evidence{
 		{ID: "one", On: labs.OnBootstrap, Form: labs.TextForm, Run: "echo 1", Limit: 4, Seconds: 5},
@@ -41,7 +41,7 @@ func needSSH(t *testing.T) {
 func TestAllLooksAtAMachineGoOverOneConnection(t *testing.T) {
 	needSSH(t)
 	m := newMachine(t)
-	alone := &host.Places{Here: host.Local{}, Bootstrap: host.Node{Machine: "bootstrap", Config: m.config}}
+	alone := &host.Hosts{Here: host.Local{}, Bootstrap: host.Node{Machine: "bootstrap", Config: m.config}}
 	_, took, err := look(t, alone)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestAllLooksAtAMachineGoOverOneConnection(t *testing.T) {
 	t.Logf("with a connection of its own a look takes %s", took)
 	before := m.connections.Load()
 
-	shared := &host.Places{Here: host.Local{}, Bootstrap: host.Node{Machine: "bootstrap", Config: m.config}}
+	shared := &host.Hosts{Here: host.Local{}, Bootstrap: host.Node{Machine: "bootstrap", Config: m.config}}
 	end := watch.Share(shared)
 	dir := filepath.Dir(shared.Bootstrap.(host.Node).Config)
 	for range 5 {

@@ -35,9 +35,9 @@ type Cache struct {
 	// Patience is how long a download may stand still, Rest how long to wait
 	// before one that broke off is taken up again.
 	Patience, Rest time.Duration
-	// Told is called while something long goes on; total is 0 where it is not
+	// Progress is called while something long goes on; total is 0 where it is not
 	// known.
-	Told func(doing string, done, total int64)
+	Progress func(doing string, done, total int64)
 
 	lock *os.File
 }
@@ -52,7 +52,7 @@ func NewCache() (*Cache, error) {
 		Dir:    filepath.Join(dir, "bootlab", "images"),
 		Client: &http.Client{Transport: http.DefaultTransport},
 		Most:   32 << 30, Patience: time.Minute, Rest: 2 * time.Second,
-		Told: func(string, int64, int64) {},
+		Progress: func(string, int64, int64) {},
 	}, nil
 }
 
@@ -204,7 +204,7 @@ func (c *Cache) inflate(ctx context.Context, in *os.File, out io.Writer) error {
 		return err
 	}
 	// Progress goes by what was read: how large it gets, the file does not say.
-	read := &counted{r: &interruptible{ctx, in}, told: func(n int64) { c.Told("unpack", n, info.Size()) }}
+	read := &counted{r: &interruptible{ctx, in}, report: func(n int64) { c.Progress("unpack", n, info.Size()) }}
 	z, err := gzip.NewReader(read)
 	if err != nil {
 		return &vms.Problem{Message: "the file is not packed with gzip", Err: err, Hint: "is the URL that of the .qcow2.gz?"}
@@ -221,15 +221,15 @@ func (c *Cache) inflate(ctx context.Context, in *os.File, out io.Writer) error {
 
 // counted tells how many bytes went through a reader.
 type counted struct {
-	r    io.Reader
-	n    int64
-	told func(int64)
+	r      io.Reader
+	n      int64
+	report func(int64)
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
-	c.told(c.n)
+	c.report(c.n)
 	return n, err
 }
 
@@ -262,7 +262,7 @@ func (c *Cache) check(ctx context.Context, f Fetched) error {
 	}
 	defer file.Close()
 	hash := sha256.New()
-	read := &counted{r: &interruptible{ctx, file}, told: func(n int64) { c.Told("read", n, f.Size) }}
+	read := &counted{r: &interruptible{ctx, file}, report: func(n int64) { c.Progress("read", n, f.Size) }}
 	if _, err := io.Copy(hash, read); err != nil {
 		return err
 	}
@@ -307,9 +307,9 @@ func (c *Cache) Prune(used func(Fetched) bool, each func(file string, size int64
 	return c.sweep(keep, each)
 }
 
-// ownName is how the cache names its files; others in the directory are
+// isCacheFile is how the cache names its files; others in the directory are
 // somebody else's.
-func ownName(name string) bool {
+func isCacheFile(name string) bool {
 	hash, rest, _ := strings.Cut(name, ".")
 	return hexSHA256.MatchString(hash) &&
 		slices.Contains([]string{"qcow2", "json", "json.new", "part", "part.json", "part.json.new", "unpacking"}, rest)
@@ -321,7 +321,7 @@ func (c *Cache) sweep(keep map[string]bool, each func(file string, size int64)) 
 		return err
 	}
 	for _, f := range files {
-		if keep[f.Name()] || !ownName(f.Name()) {
+		if keep[f.Name()] || !isCacheFile(f.Name()) {
 			continue
 		}
 		size := int64(0)

@@ -128,7 +128,7 @@ func served(t *testing.T, o *origin, image []byte) (*Cache, Artifact) {
 }
 
 func newCache(t *testing.T, client *http.Client) *Cache {
-	return &Cache{Dir: filepath.Join(t.TempDir(), "images"), Client: client, Most: 1 << 30, Patience: 5 * time.Second, Rest: time.Millisecond, Told: func(string, int64, int64) {}}
+	return &Cache{Dir: filepath.Join(t.TempDir(), "images"), Client: client, Most: 1 << 30, Patience: 5 * time.Second, Rest: time.Millisecond, Progress: func(string, int64, int64) {}}
 }
 
 // wantImage holds the cache against what ought to be in it, and nothing else.
@@ -164,7 +164,7 @@ func TestAnImageIsFetchedOnceAndChecked(t *testing.T) {
 	o := &origin{data: packed, etag: `"1"`}
 	c, a := served(t, o, image)
 	told := map[string]int64{}
-	c.Told = func(doing string, done, total int64) {
+	c.Progress = func(doing string, done, total int64) {
 		if done > total || done < told[doing] {
 			t.Errorf("%s: %d of %d after %d", doing, done, total, told[doing])
 		}
@@ -178,7 +178,7 @@ func TestAnImageIsFetchedOnceAndChecked(t *testing.T) {
 	if told["fetch"] != int64(len(packed)) || told["unpack"] != int64(len(packed)) {
 		t.Error(told)
 	}
-	c.Told = func(string, int64, int64) {}
+	c.Progress = func(string, int64, int64) {}
 	again, err := c.Fetch(context.Background(), a, "/lab/two")
 	if err != nil || len(o.asked()) != 1 || fmt.Sprint(again.Labs) != "[/lab/one /lab/two]" {
 		t.Errorf("%+v, %v, %d requests", again, err, len(o.asked()))
@@ -256,7 +256,7 @@ func TestAFileThatChangedInBetweenIsFetchedFromTheBeginning(t *testing.T) {
 			a.SHA256 = hexSum(packed)
 			c.Rest = time.Hour
 			ctx, cancel := context.WithCancel(context.Background())
-			c.Told = func(_ string, done, _ int64) {
+			c.Progress = func(_ string, done, _ int64) {
 				if done >= 290_000 {
 					time.AfterFunc(100*time.Millisecond, cancel)
 				}
@@ -268,7 +268,7 @@ func TestAFileThatChangedInBetweenIsFetchedFromTheBeginning(t *testing.T) {
 				t.Fatal("nothing is left to go on with", err)
 			}
 			change(o, "")
-			c.Rest, c.Told = time.Millisecond, func(string, int64, int64) {}
+			c.Rest, c.Progress = time.Millisecond, func(string, int64, int64) {}
 			f, err := c.Fetch(context.Background(), a, "")
 			if err != nil {
 				t.Fatal(err)
@@ -402,7 +402,7 @@ const fetchHere = "BOOTLAB_TEST_FETCH"
 
 func TestAKilledFetchGoesOn(t *testing.T) {
 	if words := strings.Fields(os.Getenv(fetchHere)); len(words) == 4 {
-		c := &Cache{Dir: words[0], Client: http.DefaultClient, Most: 1 << 30, Patience: time.Minute, Rest: time.Hour, Told: func(string, int64, int64) {}}
+		c := &Cache{Dir: words[0], Client: http.DefaultClient, Most: 1 << 30, Patience: time.Minute, Rest: time.Hour, Progress: func(string, int64, int64) {}}
 		_, err := c.Fetch(context.Background(), Artifact{URL: words[1], SHA256: words[2], Unpacked: words[3]}, "")
 		t.Fatal("it was not killed:", err)
 	}

@@ -79,7 +79,7 @@ func (d *download) whole(ctx context.Context) error {
 	for failed := 0; ; {
 		before := d.size()
 		done, err := d.once(ctx)
-		if done || err != nil && final(ctx, err) {
+		if done || err != nil && permanent(ctx, err) {
 			return d.c.noRoom(err)
 		}
 		if failed++; d.size() > before {
@@ -96,8 +96,8 @@ func (d *download) whole(ctx context.Context) error {
 	}
 }
 
-// final says whether trying again is no use.
-func final(ctx context.Context, err error) bool {
+// permanent says whether trying again is no use.
+func permanent(ctx context.Context, err error) bool {
 	var disk *os.PathError
 	return ctx.Err() != nil || errors.As(err, new(*vms.Problem)) || errors.As(err, &disk)
 }
@@ -225,9 +225,9 @@ func (d *download) receive(ctx context.Context, cancel context.CancelCauseFunc, 
 	defer out.Close()
 	watch := time.AfterFunc(d.c.Patience, func() { cancel(errSilent) })
 	defer watch.Stop()
-	in := &counted{r: io.LimitReader(body, d.c.Most+1-from), told: func(n int64) {
+	in := &counted{r: io.LimitReader(body, d.c.Most+1-from), report: func(n int64) {
 		watch.Reset(d.c.Patience)
-		d.c.Told("fetch", from+n, max(length, 0))
+		d.c.Progress("fetch", from+n, max(length, 0))
 	}}
 	_, err = io.Copy(out, in)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errSilent) {

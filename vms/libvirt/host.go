@@ -34,8 +34,8 @@ type Host interface {
 
 	Volume(pool, name string) (state VolumeState, there bool, err error)
 	// MakeVolume makes a volume; content, if there is any, is size bytes long.
-	// told is called with the bytes so far.
-	MakeVolume(pool, xml string, content io.Reader, size int64, told func(int64)) error
+	// progress is called with the bytes so far.
+	MakeVolume(pool, xml string, content io.Reader, size int64, progress func(int64)) error
 	// ReadVolume gives at most limit bytes of a volume.
 	ReadVolume(pool, name string, limit int64) ([]byte, error)
 	RemoveVolume(pool, name string) error

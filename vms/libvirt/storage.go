@@ -133,7 +133,7 @@ func (h *connection) Volume(pool, name string) (VolumeState, bool, error) {
 	return state, true, nil
 }
 
-func (h *connection) MakeVolume(pool, xml string, content io.Reader, size int64, told func(int64)) error {
+func (h *connection) MakeVolume(pool, xml string, content io.Reader, size int64, progress func(int64)) error {
 	p, err := h.c.LookupStoragePoolByName(pool)
 	if err != nil {
 		return err
@@ -147,12 +147,12 @@ func (h *connection) MakeVolume(pool, xml string, content io.Reader, size int64,
 	if content == nil {
 		return nil
 	}
-	return h.upload(v, content, size, told)
+	return h.upload(v, content, size, progress)
 }
 
 // upload sends the content in pieces; one that fails leaves a volume that is
 // too short, which [VolumeState.Physical] shows.
-func (h *connection) upload(v *libvirt.StorageVol, content io.Reader, size int64, told func(int64)) error {
+func (h *connection) upload(v *libvirt.StorageVol, content io.Reader, size int64, progress func(int64)) error {
 	stream, err := h.c.NewStream(0)
 	if err != nil {
 		return err
@@ -174,8 +174,8 @@ func (h *connection) upload(v *libvirt.StorageVol, content io.Reader, size int64
 			piece = piece[m:]
 			sent += int64(m)
 		}
-		if told != nil {
-			told(sent)
+		if progress != nil {
+			progress(sent)
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return stream.Finish()

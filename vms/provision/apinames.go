@@ -22,7 +22,7 @@ type Lead struct {
 
 // Leads asks libvirt where api, api-int and *.apps lead.
 func (p *Provisioner) Leads() ([]Lead, error) {
-	state, err := p.ownNetwork()
+	state, err := p.labNetwork()
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (p *Provisioner) Leads() ([]Lead, error) {
 	return append(api, apps...), err
 }
 
-func (p *Provisioner) ownNetwork() (libvirt.NetworkState, error) {
+func (p *Provisioner) labNetwork() (libvirt.NetworkState, error) {
 	state, there, err := p.Host.Network(vms.NetworkName(p.Lab))
 	if err != nil {
 		return state, err
@@ -118,7 +118,7 @@ func (p *Provisioner) LeadAPI(toBootstrap bool) error {
 // leadTo changes the records of the lab's own machines; an address that somebody
 // added by hand stays.
 func (p *Provisioner) leadTo(to []vms.Machine) error {
-	state, err := p.ownNetwork()
+	state, err := p.labNetwork()
 	if err != nil {
 		return err
 	}

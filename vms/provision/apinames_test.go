@@ -118,7 +118,7 @@ func unbalanced(t *testing.T, name string, host *nameServer) *Provisioner {
 
 func (h *nameServer) makeNetwork(t *testing.T, p *Provisioner) {
 	t.Helper()
-	if err := makeAll(context.Background(), p.State, []Thing{p.network()}, untold); err != nil {
+	if err := makeAll(context.Background(), p.State, []Thing{p.network()}, silent); err != nil {
 		t.Fatal(err)
 	}
 	h.did, h.fewest = nil, 1<<10
@@ -186,7 +186,7 @@ func TestDownTakesABalancerAwayThatNobodyRemembers(t *testing.T) {
 	if err := p.State.Write("haproxy.cfg", []byte("global\n")); err != nil {
 		t.Fatal(err)
 	}
-	receipts, err := p.Down(context.Background(), untold)
+	receipts, err := p.Down(context.Background(), silent)
 	if err != nil || !slices.Contains(receipts, Receipt{"load balancer", "haproxy", "half made", "gone", false}) {
 		t.Errorf("%+v, %v", receipts, err)
 	}
@@ -346,7 +346,7 @@ func TestALabStaysAsItWasMade(t *testing.T) {
 	if err := p.RememberBalancer(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Down(context.Background(), untold); err != nil {
+	if _, err := p.Down(context.Background(), silent); err != nil {
 		t.Fatal(err)
 	}
 	if p = again(t, p); p.NoBalancer {

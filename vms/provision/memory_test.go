@@ -27,7 +27,7 @@ func TestTheNamesFollowTheControlPlaneInMemory(t *testing.T) {
 	if at, err := network.look(); at != missing || err != nil {
 		t.Fatal(at, err)
 	}
-	if err := makeAll(context.Background(), p.State, []Thing{network}, untold); err != nil {
+	if err := makeAll(context.Background(), p.State, []Thing{network}, silent); err != nil {
 		t.Fatal(err)
 	}
 	defer network.remove()

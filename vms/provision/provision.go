@@ -31,7 +31,7 @@ type Provisioner struct {
 	Run  vms.Accelerator
 	// Ignition is what a machine reads at its first boot.
 	Ignition func(vms.Machine) ([]byte, error)
-	// Uploaded is told the bytes of a base image that have arrived.
+	// Uploaded gets the number of bytes of a base image that have arrived.
 	Uploaded func(sent, size int64)
 	// NoBalancer: the names lead straight to the machines. [New] finds
 	// what was remembered, [Provisioner.ChooseBalancer] settles it.
@@ -56,22 +56,22 @@ func New(lab *labs.Lab, host libvirt.Host, dir *state.Dir, directory string) (*P
 // Up makes whatever is missing, in order, and starts the network and the load
 // balancer. Machines are defined, not started. It goes on where an earlier one
 // was stopped.
-func (p *Provisioner) Up(ctx context.Context, told Told) error {
+func (p *Provisioner) Up(ctx context.Context, progress Progress) error {
 	things, err := p.things(ctx)
 	if err != nil {
 		return err
 	}
-	return makeAll(ctx, p.State, things, told)
+	return makeAll(ctx, p.State, things, progress)
 }
 
 // Down takes everything of the lab away, also what an earlier lab.yaml made,
 // and says what it found.
-func (p *Provisioner) Down(ctx context.Context, told Told) ([]Receipt, error) {
+func (p *Provisioner) Down(ctx context.Context, progress Progress) ([]Receipt, error) {
 	things, err := p.remains()
 	if err != nil {
 		return nil, err
 	}
-	receipts := removeAll(ctx, p.State, things, told)
+	receipts := removeAll(ctx, p.State, things, progress)
 	if slices.ContainsFunc(receipts, func(r Receipt) bool { return r.Left }) {
 		return receipts, nil
 	}
@@ -84,7 +84,7 @@ func (p *Provisioner) things(ctx context.Context) ([]Thing, error) {
 	if err != nil {
 		return nil, err
 	}
-	things := []Thing{p.sharedPool(), p.baseImage(ctx), p.ownPool(), p.network()}
+	things := []Thing{p.sharedPool(), p.baseImage(ctx), p.labPool(), p.network()}
 	if !p.NoBalancer {
 		things = append(things, p.balancer())
 	}
@@ -118,7 +118,7 @@ func (p *Provisioner) BootstrapGone() (bool, error) {
 // remains are the things of the lab that the host has, whatever lab.yaml says by
 // now. They are known by their owner alone.
 func (p *Provisioner) remains() ([]Thing, error) {
-	own, network := p.ownPool(), p.network()
+	own, network := p.labPool(), p.network()
 	network.look = func() (condition, error) {
 		state, there, err := p.Host.Network(network.Name)
 		if err != nil || !there {
@@ -259,8 +259,8 @@ func (p *Provisioner) baseImage(ctx context.Context) Thing {
 	return t
 }
 
-// ownPool is the lab's own; a small file in it says so.
-func (p *Provisioner) ownPool() Thing {
+// labPool is the lab's own; a small file in it says so.
+func (p *Provisioner) labPool() Thing {
 	name, mark := vms.LabPool(p.Lab), []byte(p.owner.Element())
 	return Thing{Kind: "pool", Name: name,
 		look: func() (condition, error) {
@@ -291,7 +291,7 @@ func (p *Provisioner) ownPool() Thing {
 			return "", foreign("storage pool", name, string(text))
 		},
 		make: func() error {
-			if err := p.definePool(vms.OwnPool(p.Lab)); err != nil {
+			if err := p.definePool(vms.LabPoolDefinition(p.Lab)); err != nil {
 				return err
 			}
 			return p.makeVolume(name, vms.OwnerFile(), bytes.NewReader(mark), int64(len(mark)), nil)
@@ -322,12 +322,12 @@ func (p *Provisioner) ownPool() Thing {
 // code of its own for that.
 const noSpace = "No space left on device"
 
-func (p *Provisioner) makeVolume(pool string, volume marshaler, content io.Reader, size int64, told func(int64)) error {
+func (p *Provisioner) makeVolume(pool string, volume marshaler, content io.Reader, size int64, progress func(int64)) error {
 	text, err := volume.Marshal()
 	if err != nil {
 		return err
 	}
-	err = p.Host.MakeVolume(pool, text, content, size, told)
+	err = p.Host.MakeVolume(pool, text, content, size, progress)
 	if err != nil && strings.Contains(err.Error(), noSpace) {
 		return &vms.Problem{Message: "the file system of " + vms.PoolDir + " is full", Err: err,
 			Hint: "make room and go on with bootlab vms up; bootlab vms image prune removes images that no lab uses"}
@@ -553,7 +553,7 @@ func (p *Provisioner) Conflicts() []error {
 	}
 	// A pool of somebody else's says nothing about disks of ours.
 	out := []error{look(p.sharedPool()), look(p.network())}
-	at, own := p.ownPool().look()
+	at, own := p.labPool().look()
 	out = append(out, own)
 	for _, m := range vms.Machines(p.Lab) {
 		switch {

@@ -12,7 +12,7 @@ import (
 // Snapshot takes a snapshot of machines, disk and memory. All of them stand still
 // meanwhile, so that it is one moment for all; if one fails, the others' are
 // removed again.
-func (p *Provisioner) Snapshot(name string, machines []vms.Machine, told func(vms.Machine)) (err error) {
+func (p *Provisioner) Snapshot(name string, machines []vms.Machine, announce func(vms.Machine)) (err error) {
 	for _, m := range machines {
 		have, err := p.snapshots(m)
 		if err != nil {
@@ -28,7 +28,7 @@ func (p *Provisioner) Snapshot(name string, machines []vms.Machine, told func(vm
 		return err
 	}
 	for i, m := range machines {
-		told(m)
+		announce(m)
 		if err := p.Host.TakeSnapshot(p.Lab.DomainName(m.Name), name); err != nil {
 			failed := fmt.Errorf("snapshot of %s: %w", m.Name, err)
 			for _, taken := range machines[:i] {
@@ -45,7 +45,7 @@ func (p *Provisioner) Snapshot(name string, machines []vms.Machine, told func(vm
 // Revert brings machines back to a snapshot. None is touched unless all have it.
 // If one fails nevertheless, all stand still, and the error says which are
 // where.
-func (p *Provisioner) Revert(name string, machines []vms.Machine, told func(vms.Machine)) error {
+func (p *Provisioner) Revert(name string, machines []vms.Machine, announce func(vms.Machine)) error {
 	for _, m := range machines {
 		if _, err := p.mine(m); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (p *Provisioner) Revert(name string, machines []vms.Machine, told func(vms.
 		return errors.Join(err, resume())
 	}
 	for i, m := range machines {
-		told(m)
+		announce(m)
 		if err := p.Host.RevertToSnapshot(p.Lab.DomainName(m.Name), name); err != nil {
 			return &vms.Problem{Message: fmt.Sprintf("%s could not be reverted; reverted are %s, not yet %s, and all that run stand still", m.Name, namesOf(machines[:i]), namesOf(machines[i:])),
 				Err: err, Hint: "fix that and revert again; bootlab vms start goes on with what is paused"}

@@ -34,11 +34,11 @@ type Thing struct {
 	remove func() error
 }
 
-// Told is called before and after each step, with done false and true.
-type Told func(do string, t Thing, done bool)
+// Progress is called before and after each step, with done false and true.
+type Progress func(do string, t Thing, done bool)
 
 // makeAll brings every thing to ready, in order.
-func makeAll(ctx context.Context, s *state.Dir, things []Thing, told Told) error {
+func makeAll(ctx context.Context, s *state.Dir, things []Thing, progress Progress) error {
 	for _, t := range things {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -50,11 +50,11 @@ func makeAll(ctx context.Context, s *state.Dir, things []Thing, told Told) error
 		if at == ready {
 			continue
 		}
-		told("make", t, false)
+		progress("make", t, false)
 		if err := makeOne(s, t, at); err != nil {
 			return fmt.Errorf("%s %s: %w", t.Kind, t.Name, err)
 		}
-		told("make", t, true)
+		progress("make", t, true)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ type Receipt struct {
 // removeAll takes every thing away, last made first, and reads back that it is
 // gone. It goes on after a failure: what can be removed is. After an interruption
 // nothing more is removed, and the receipt says what is left.
-func removeAll(ctx context.Context, s *state.Dir, things []Thing, told Told) []Receipt {
+func removeAll(ctx context.Context, s *state.Dir, things []Thing, progress Progress) []Receipt {
 	var out []Receipt
 	for _, t := range slices.Backward(things) {
 		r := Receipt{Kind: t.Kind, Name: t.Name}
@@ -148,9 +148,9 @@ func removeAll(ctx context.Context, s *state.Dir, things []Thing, told Told) []R
 			r.Before, r.After = string(at), "gone"
 		default:
 			r.Before = string(at)
-			told("remove", t, false)
+			progress("remove", t, false)
 			r.After, r.Left = removeOne(s, t)
-			told("remove", t, true)
+			progress("remove", t, true)
 		}
 		out = append(out, r)
 	}

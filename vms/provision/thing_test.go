@@ -69,13 +69,13 @@ func newState(t *testing.T) *state.Dir {
 	return s
 }
 
-func untold(string, Thing, bool) {}
+func silent(string, Thing, bool) {}
 
 func TestMakeAllDoesWhatIsMissingInOrder(t *testing.T) {
 	var log []string
 	all := parts(&log, &part{name: "a", at: ready}, &part{name: "b", at: missing}, &part{name: "c", at: halfMade}, &part{name: "d", at: inactive})
 	s := newState(t)
-	if err := makeAll(context.Background(), s, all, untold); err != nil {
+	if err := makeAll(context.Background(), s, all, silent); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"make b", "start b", "remove c", "make c", "start c", "start d"}
@@ -83,7 +83,7 @@ func TestMakeAllDoesWhatIsMissingInOrder(t *testing.T) {
 		t.Errorf("it did %v, want %v", log, want)
 	}
 	log = nil
-	if err := makeAll(context.Background(), s, all, untold); err != nil || len(log) > 0 {
+	if err := makeAll(context.Background(), s, all, silent); err != nil || len(log) > 0 {
 		t.Errorf("the second time it did %v (%v)", log, err)
 	}
 }
@@ -103,7 +103,7 @@ func TestMakeAllEndsAtWhatDoesNotWork(t *testing.T) {
 	} {
 		var log []string
 		s := newState(t)
-		err := makeAll(context.Background(), s, parts(&log, &part{name: "a", at: missing}, &c.bad, &part{name: "c", at: missing}), untold)
+		err := makeAll(context.Background(), s, parts(&log, &part{name: "a", at: missing}, &c.bad, &part{name: "c", at: missing}), silent)
 		if err == nil || err.Error() != c.says || !slices.Equal(log, c.did) {
 			t.Errorf("it did %v and said %v; want %v and %s", log, err, c.did, c.says)
 		}
@@ -115,7 +115,7 @@ func TestMakeAllEndsAtWhatDoesNotWork(t *testing.T) {
 func TestMakeAllMakesAgainWhatShowsHalfMadeOnceStarted(t *testing.T) {
 	var log []string
 	s := newState(t)
-	if err := makeAll(context.Background(), s, parts(&log, &part{name: "a", at: inactive, empty: true}), untold); err != nil {
+	if err := makeAll(context.Background(), s, parts(&log, &part{name: "a", at: inactive, empty: true}), silent); err != nil {
 		t.Error(err)
 	}
 	if want := []string{"start a", "remove a", "make a", "start a"}; !slices.Equal(log, want) {
@@ -152,7 +152,7 @@ func TestRemoveAllGoesOnAndReadsBack(t *testing.T) {
 	all := parts(&log, &part{name: "a", at: ready}, &part{name: "b", at: ready, fails: "remove"}, &part{name: "c", at: ready, fails: "look"},
 		&part{name: "d", at: missing}, &part{name: "e", at: ready, lies: true}, &part{name: "f", at: ready})
 	all[5].Kept = true
-	receipts := removeAll(context.Background(), newState(t), all, untold)
+	receipts := removeAll(context.Background(), newState(t), all, silent)
 	want := []Receipt{
 		{"part", "f", "ready", "kept", false},
 		{"part", "e", "ready", "still there: it was removed, and is ready", true},
@@ -173,10 +173,10 @@ func TestTheJournalTellsWhatWasBegunAndHowItEnded(t *testing.T) {
 	var log []string
 	s := newState(t)
 	all := parts(&log, &part{name: "a", at: missing}, &part{name: "b", at: missing, fails: "start"})
-	if err := makeAll(context.Background(), s, all, untold); err == nil {
+	if err := makeAll(context.Background(), s, all, silent); err == nil {
 		t.Fatal("no error")
 	}
-	removeAll(context.Background(), s, all[:1], untold)
+	removeAll(context.Background(), s, all[:1], silent)
 	text, err := os.ReadFile(s.Path("journal.jsonl"))
 	if err != nil {
 		t.Fatal(err)

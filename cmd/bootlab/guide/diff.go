@@ -54,7 +54,7 @@ func compare(from, to, stage string) (*labs.Comparison, error) {
 	if err != nil || stage == "" {
 		return comparison, withReleaseHint(err)
 	}
-	comparison, err = comparison.Only(catalog, stage)
+	comparison, err = comparison.ForStage(catalog, stage)
 	if err != nil {
 		return nil, cli.Hint(err, "stages: "+strings.Join(catalog.Bootkube.Order, " "))
 	}

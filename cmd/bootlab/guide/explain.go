@@ -186,7 +186,7 @@ func (e *explainer) describe(s *labs.Stage) {
 	if s.Run != nil {
 		e.line("\nContainer %s, image %s: %s", s.Run.Name, s.Run.Image, s.Run.Command)
 		for _, f := range s.Run.Flags {
-			e.line("  %s%s\n      %s", f, only(f.When), strings.TrimSpace(f.Why))
+			e.line("  %s%s\n      %s", f, conditionOf(f.When), strings.TrimSpace(f.Why))
 		}
 	}
 	e.files("Reads", s.Reads)
@@ -208,8 +208,8 @@ func (e *explainer) describe(s *labs.Stage) {
 	}
 }
 
-// only says in words when a flag is given.
-func only(w labs.Condition) string {
+// conditionOf says in words when a flag is given.
+func conditionOf(w labs.Condition) string {
 	if w.File == "" {
 		return ""
 	}
@@ -236,7 +236,7 @@ func (e *explainer) flag(what string) bool {
 		}
 		for _, f := range s.Run.Flags {
 			if f.Flag == what {
-				e.line("%s: %s%s\n    %s", s.ID, f, only(f.When), strings.TrimSpace(f.Why))
+				e.line("%s: %s%s\n    %s", s.ID, f, conditionOf(f.When), strings.TrimSpace(f.Why))
 			}
 		}
 		for _, o := range s.Run.Options {

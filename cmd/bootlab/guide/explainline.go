@@ -68,7 +68,7 @@ func (e *explainer) naming(what string) {
 // said leads from a line of a log to the causes that know it.
 func (e *explainer) said(what string) bool {
 	for i, d := range e.diagnoses() {
-		matches := diagnose.SpokenOf(d, what)
+		matches := diagnose.MatchLine(d, what)
 		if len(matches) == 0 {
 			continue
 		}

@@ -15,24 +15,24 @@ import (
 func labStates(dir string, pages []site.Page) map[string]site.State {
 	bootkube := bootkubeRecord(filepath.Join(dir, "work", "host"))
 	assets := filepath.Join(dir, "work", "assets")
-	atWork := watch.Locked(filepath.Join(assets, ".bootlab.lock"))
+	running := watch.Locked(filepath.Join(assets, ".bootlab.lock"))
 	states := map[string]site.State{}
 	for _, p := range pages {
 		if p.Kind != "stage" || p.Marker == "" {
 			continue
 		}
 		_, err := os.Stat(filepath.Join(assets, p.Marker))
-		states[p.ID] = stageState(err == nil, bootkube.LastOf(p.Record), atWork)
+		states[p.ID] = stageState(err == nil, bootkube.LastOf(p.Record), running)
 	}
 	return states
 }
 
 // stageState puts marker and record together. A start without an end means a
 // stage that runs, or one that was killed.
-func stageState(marked bool, last *record.Entry, atWork bool) site.State {
+func stageState(marked bool, last *record.Entry, running bool) site.State {
 	started := last != nil && last.Phase == record.StageStart
 	switch {
-	case started && atWork:
+	case started && running:
 		return site.Running
 	case started && !marked, last != nil && last.Result == record.Failure:
 		return site.Failed

@@ -14,10 +14,10 @@ import (
 func TestStatesOfStages(t *testing.T) {
 	start, good, bad := &record.Entry{Phase: record.StageStart}, &record.Entry{Phase: record.StageEnd, Result: record.Success}, &record.Entry{Phase: record.StageEnd, Result: record.Failure}
 	for _, c := range []struct {
-		marked bool
-		last   *record.Entry
-		atWork bool
-		want   site.State
+		marked  bool
+		last    *record.Entry
+		running bool
+		want    site.State
 	}{
 		{false, nil, false, site.NotBegun},
 		{false, nil, true, site.NotBegun},
@@ -30,7 +30,7 @@ func TestStatesOfStages(t *testing.T) {
 		{false, bad, false, site.Failed},
 		{true, bad, false, site.Failed},
 	} {
-		if got := stageState(c.marked, c.last, c.atWork); got != c.want {
+		if got := stageState(c.marked, c.last, c.running); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}

@@ -71,7 +71,7 @@ func runCertificates(ctx context.Context, io cli.Streams, lab string, place *cli
 	if err != nil {
 		return err
 	}
-	places, err := place.Places(plan.Lab)
+	places, err := place.Hosts(plan.Lab)
 	if err != nil {
 		return cli.VmsError(err)
 	}
@@ -102,7 +102,7 @@ func runCertificates(ctx context.Context, io cli.Streams, lab string, place *cli
 
 // collectCertificates reads those of the lab where it is running. missing says
 // why they are not all.
-func collectCertificates(ctx context.Context, plan *labs.Plan, places *host.Places) (all []host.Certificate, missing, err error) {
+func collectCertificates(ctx context.Context, plan *labs.Plan, places *host.Hosts) (all []host.Certificate, missing, err error) {
 	evidence := labs.BuiltinDiagnosis().Find("certificates")
 	found := places.Collect(ctx, plan.Lab, []*labs.Evidence{evidence}, nil)
 	if len(found) == 0 {
@@ -130,7 +130,7 @@ func partly(f host.Found) error {
 	return nil
 }
 
-func newCertificatesReport(plan *labs.Plan, places *host.Places, all []host.Certificate, now time.Time) *certificatesReport {
+func newCertificatesReport(plan *labs.Plan, places *host.Hosts, all []host.Certificate, now time.Time) *certificatesReport {
 	r := &certificatesReport{Lab: plan.Lab.Metadata.Name, Place: "lab", Now: now.Truncate(time.Second),
 		Certificates: []clockedCertificate{}, endings: host.Clock(all, now)}
 	if places.Local {
@@ -138,7 +138,7 @@ func newCertificatesReport(plan *labs.Plan, places *host.Places, all []host.Cert
 	}
 	leaf := map[string]string{} // the first certificate of each file
 	for _, c := range all {
-		if file := ownPath(places, c.File); leaf[file] == "" {
+		if file := stagePath(places, c.File); leaf[file] == "" {
 			leaf[file] = c.Fingerprint
 		}
 	}
@@ -147,7 +147,7 @@ func newCertificatesReport(plan *labs.Plan, places *host.Places, all []host.Cert
 			c := clockedCertificate{Certificate: placed.Certificate, Also: []string{}, Level: e.Level, Day: e.Day}
 			files := append([]string{placed.File}, placed.Also...)
 			for i, file := range files {
-				files[i] = ownPath(places, file)
+				files[i] = stagePath(places, file)
 			}
 			c.For = purpose(plan, files, func(file string) bool { return leaf[file] == placed.Fingerprint })
 			c.File, c.Also = files[0], append(c.Also, files[1:]...)
@@ -157,9 +157,9 @@ func newCertificatesReport(plan *labs.Plan, places *host.Places, all []host.Cert
 	return r
 }
 
-// ownPath is a file as the stages name it: below the asset directory, else on
+// stagePath is a file as the stages name it: below the asset directory, else on
 // the host.
-func ownPath(places *host.Places, file string) string {
+func stagePath(places *host.Hosts, file string) string {
 	if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(places.AssetDir, "/")+"/"); ok {
 		return rest
 	}

@@ -42,7 +42,7 @@ to be open is not.`,
 			if err := isAsker(plan.Lab, from); err != nil {
 				return err
 			}
-			places, err := place.Places(plan.Lab)
+			places, err := place.Hosts(plan.Lab)
 			if err != nil {
 				return cli.VmsError(err)
 			}

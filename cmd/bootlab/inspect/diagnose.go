@@ -146,7 +146,7 @@ func judged(ctx context.Context, io cli.Streams, plan *labs.Plan, place *cli.Whe
 	if from != "" {
 		return judgedFrom(ctx, io, from, d, plan)
 	}
-	places, err := place.Places(plan.Lab)
+	places, err := place.Hosts(plan.Lab)
 	if err != nil {
 		return nil, cli.VmsError(err)
 	}

@@ -38,7 +38,7 @@ func countBundled(r *diagnose.Report, plan *labs.Plan, b *host.Bundle, alone boo
 }
 
 // countLive asks the scripts of a lab, where the walk found nothing wrong.
-func countLive(ctx context.Context, r *diagnose.Report, plan *labs.Plan, places *host.Places) error {
+func countLive(ctx context.Context, r *diagnose.Report, plan *labs.Plan, places *host.Hosts) error {
 	out, err := filepath.Abs(filepath.Join(plan.Lab.Dir, "out"))
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func countLive(ctx context.Context, r *diagnose.Report, plan *labs.Plan, places 
 	if _, err := os.Stat(filepath.Join(out, "scripts")); err != nil || (r.Verdict != diagnose.Healthy && r.Verdict != diagnose.NotReached) {
 		return nil // nothing was generated, or there is a finding already
 	}
-	live := &check.Live{Plan: plan, Places: places, Out: out, NodeScripts: overlay.Scripts, Advice: generator.Advice, Timeout: checkPatience}
+	live := &check.Live{Plan: plan, Hosts: places, Out: out, NodeScripts: overlay.Scripts, Advice: generator.Advice, Timeout: checkPatience}
 	chosen, err := check.Choose(plan, nil, func(s *labs.Stage) bool { return live.Here(s) && diagnose.Checked(s.ID) })
 	if err != nil {
 		return err

@@ -62,16 +62,16 @@ func runGather(ctx context.Context, io cli.Streams, dir string, place *cli.Where
 	if err := freeOutput(output); err != nil {
 		return err
 	}
-	places, err := place.Places(plan.Lab)
+	places, err := place.Hosts(plan.Lab)
 	if err != nil {
 		return cli.VmsError(err)
 	}
 	told := func(f host.Found) { printFound(io, f, places.Local) }
-	b := gather.Gather(ctx, plan, places, gather.Options{Version: cli.Version(), Masker: mask.New(mask.OwnSecrets(plan.Lab)...), Told: told, Timeout: timeout})
+	b := gather.Gather(ctx, plan, places, gather.Options{Version: cli.Version(), Masker: mask.New(mask.LabSecrets(plan.Lab)...), Progress: told, Timeout: timeout})
 	if ctx.Err() != nil {
 		return errNotWritten
 	}
-	if b.Had() == 0 {
+	if b.Collected() == 0 {
 		return cli.Hint(errors.New("nothing could be collected"), "bootlab diagnose "+dir+" says why")
 	}
 	return writeGathered(ctx, io, plan.Lab, b, output, dir)
@@ -132,6 +132,6 @@ func writeGathered(ctx context.Context, io cli.Streams, lab *labs.Lab, b *gather
 		masked += n
 	}
 	_, err := fmt.Fprintf(io.Out, "%s\n%d of %d pieces of evidence; secrets taken out: %d; look into it before you give it away\nnext: bootlab diagnose %s --from %s\n",
-		output, b.Had(), len(b.Index.Evidence), masked, dir, output)
+		output, b.Collected(), len(b.Index.Evidence), masked, dir, output)
 	return err
 }

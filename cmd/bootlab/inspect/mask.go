@@ -65,7 +65,7 @@ func runMask(ctx context.Context, io cli.Streams, bundle, to, lab, format string
 		if err != nil {
 			return err
 		}
-		own = mask.OwnSecrets(plan.Lab)
+		own = mask.LabSecrets(plan.Lab)
 	}
 	report, err := mask.New(own...).Bundle(ctx, bundle, to)
 	switch {

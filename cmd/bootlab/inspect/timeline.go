@@ -110,7 +110,7 @@ func (r *timelineRequest) here(ctx context.Context, io cli.Streams, plan *labs.P
 	if r.from != "" {
 		return openChronicle(ctx, io, r.from)
 	}
-	places, err := r.Places(plan.Lab)
+	places, err := r.Hosts(plan.Lab)
 	if err != nil {
 		return nil, cli.VmsError(err)
 	}
@@ -177,7 +177,7 @@ func (c *chronicle) readBundle(ctx context.Context, io cli.Streams, file string)
 // watchedChronicle reads the records of a lab where it is running. With machines
 // those of the bootstrap node come first; what runs on the workstation has its
 // records there.
-func watchedChronicle(ctx context.Context, io cli.Streams, plan *labs.Plan, places *host.Places) (*chronicle, error) {
+func watchedChronicle(ctx context.Context, io cli.Streams, plan *labs.Plan, places *host.Hosts) (*chronicle, error) {
 	if places.Local {
 		c := &chronicle{place: "local", local: true}
 		return c, c.add(ctx, plan, places, places.Here, places.Root, nil)
@@ -206,7 +206,7 @@ func watchedChronicle(ctx context.Context, io cli.Streams, plan *labs.Plan, plac
 
 // add adds the records of one machine; only those of some stages if these are
 // named.
-func (c *chronicle) add(ctx context.Context, plan *labs.Plan, places *host.Places, h host.Host, root string, only map[string]bool) error {
+func (c *chronicle) add(ctx context.Context, plan *labs.Plan, places *host.Hosts, h host.Host, root string, only map[string]bool) error {
 	services, err := record.Collect(ctx, h, root)
 	if err != nil {
 		return err
@@ -222,16 +222,16 @@ func (c *chronicle) add(ctx context.Context, plan *labs.Plan, places *host.Place
 	return nil
 }
 
-// atWorkLine prints the locks that scripts hold, by name, and the units that are
+// runningLine prints the locks that scripts hold, by name, and the units that are
 // running. The kernel's list of locks is asked: taking a lock for a moment would
 // stop a script that begins just then.
-const atWorkLine = `held() { local inode; inode="$(stat --format=%i -- "$1" 2> /dev/null)" && grep --quiet --extended-regexp " FLOCK .*:${inode} " /proc/locks; }
+const runningLine = `held() { local inode; inode="$(stat --format=%i -- "$1" 2> /dev/null)" && grep --quiet --extended-regexp " FLOCK .*:${inode} " /proc/locks; }
 for file in "${LOCKS}"/.bootlab*.lock; do ! held "${file}" || echo "${file##*/}"; done
 [[ -n ${HOST_ROOT} ]] || systemctl list-units --type=service --state=active,activating --plain --no-legend | awk '{ print $1 }'`
 
 // settle asks the machine which of the stages that have no end are running. If
 // it does not answer, they stay without an end.
-func settle(ctx context.Context, plan *labs.Plan, places *host.Places, h host.Host, spans []*record.Span) {
+func settle(ctx context.Context, plan *labs.Plan, places *host.Hosts, h host.Host, spans []*record.Span) {
 	if !hasOpen(spans) {
 		return
 	}
@@ -239,14 +239,14 @@ func settle(ctx context.Context, plan *labs.Plan, places *host.Places, h host.Ho
 	if h == places.Here {
 		locks, root = filepath.Join(places.Work, "assets"), filepath.Join(places.Work, "host")
 	}
-	line := "LOCKS=" + cli.ShellWord(locks) + " HOST_ROOT=" + cli.ShellWord(root) + "\n" + atWorkLine
+	line := "LOCKS=" + cli.ShellWord(locks) + " HOST_ROOT=" + cli.ShellWord(root) + "\n" + runningLine
 	r, err := h.Run(ctx, line, 1<<20)
 	if err != nil {
 		return
 	}
-	atWork := map[string]bool{}
+	running := map[string]bool{}
 	for _, name := range strings.Fields(string(r.Out)) {
-		atWork[name] = true
+		running[name] = true
 	}
 	parallel := map[string]bool{}
 	for _, s := range plan.Stages {
@@ -257,7 +257,7 @@ func settle(ctx context.Context, plan *labs.Plan, places *host.Places, h host.Ho
 		if parallel[s.Service] {
 			lock = ".bootlab." + s.Service + ".lock"
 		}
-		s.Settle(atWork[lock] || atWork[s.Service+".service"])
+		s.Settle(running[lock] || running[s.Service+".service"])
 	}
 }
 

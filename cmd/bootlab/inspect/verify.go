@@ -137,7 +137,7 @@ func runVerify(ctx context.Context, io cli.Streams, r *verifyRequest) error {
 	if r.from != "" {
 		return r.bundle(ctx, io, plan)
 	}
-	places, err := r.Places(plan.Lab)
+	places, err := r.Hosts(plan.Lab)
 	if err != nil {
 		return cli.VmsError(err)
 	}
@@ -145,7 +145,7 @@ func runVerify(ctx context.Context, io cli.Streams, r *verifyRequest) error {
 	if err != nil {
 		return err
 	}
-	live := &check.Live{Plan: plan, Places: places, Out: out, NodeScripts: overlay.Scripts, Advice: generator.Advice, Timeout: r.timeout}
+	live := &check.Live{Plan: plan, Hosts: places, Out: out, NodeScripts: overlay.Scripts, Advice: generator.Advice, Timeout: r.timeout}
 	if _, err := os.Stat(filepath.Join(out, "scripts")); err != nil {
 		return cli.Hint(fmt.Errorf("%s has no scripts: %w", r.lab, err), "bootlab generate "+r.lab)
 	}
@@ -174,7 +174,7 @@ func runVerify(ctx context.Context, io cli.Streams, r *verifyRequest) error {
 
 // warnOfEnds tells of certificates that have ended or soon will. That there are
 // none to be read is for bootlab certificates to say.
-func warnOfEnds(ctx context.Context, io cli.Streams, plan *labs.Plan, places *host.Places) {
+func warnOfEnds(ctx context.Context, io cli.Streams, plan *labs.Plan, places *host.Hosts) {
 	all, _, err := collectCertificates(ctx, plan, places)
 	if err != nil {
 		return

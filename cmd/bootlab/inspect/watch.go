@@ -80,7 +80,7 @@ PgUp, PgDn scroll, ? helps.`,
 
 // openWatch makes ready to look at the lab's machines, or at its local run.
 func openWatch(io cli.Streams, plan *labs.Plan, place *cli.Where, interval *time.Duration) (*watch.Watch, func(), error) {
-	places, err := place.Places(plan.Lab)
+	places, err := place.Hosts(plan.Lab)
 	if err != nil {
 		return nil, nil, cli.VmsError(err)
 	}
@@ -115,8 +115,8 @@ func watchPlainly(ctx context.Context, out stdio.Writer, w *watch.Watch, interva
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var failed error
-	before := &watch.Snapshot{}
-	w.Run(ctx, interval, func(now *watch.Snapshot) {
+	before := &watch.Status{}
+	w.Run(ctx, interval, func(now *watch.Status) {
 		for _, change := range watch.Changes(before, now) {
 			if _, err := fmt.Fprintf(out, "%s %s: %s\n", change.At.UTC().Format(time.RFC3339), change.Where, change.Text); err != nil {
 				failed = err

@@ -25,7 +25,7 @@ type watchModel struct {
 	diagnose func(context.Context) []string
 	looks    *underWay
 
-	snapshot *watch.Snapshot
+	snapshot *watch.Status
 	screen   screen
 	// asked: diagnose is running.
 	asked bool
@@ -75,7 +75,7 @@ type (
 func newWatchModel(ctx context.Context, watch *watch.Watch, interval time.Duration, p *paint) *watchModel {
 	m := &watchModel{ctx: ctx, watch: watch, scene: watch.Scene(), interval: interval, looks: &underWay{},
 		now: func() time.Time { return time.Now().UTC() }}
-	m.snapshot = m.scene.Snapshot(time.Time{})
+	m.snapshot = m.scene.Status(time.Time{})
 	m.screen = screen{paint: p, follow: true}
 	return m
 }
@@ -125,7 +125,7 @@ func (m *watchModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // refresh puts what is known now beside what was.
 func (m *watchModel) refresh() {
-	now := m.scene.Snapshot(m.now())
+	now := m.scene.Status(m.now())
 	for _, change := range watch.Changes(m.snapshot, now) {
 		// How it stood in the beginning is on the screen.
 		if !change.First {

@@ -35,7 +35,7 @@ func compactPlan(t *testing.T) *labs.Plan {
 func watched(t *testing.T) (m *watchModel, work string, now *time.Time) {
 	t.Helper()
 	work = t.TempDir()
-	places := &host.Places{Here: host.Local{}, Local: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
+	places := &host.Hosts{Here: host.Local{}, Local: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
 	m = newWatchModel(context.Background(), watch.NewWatch(compactPlan(t), places, nil), time.Second, newPaint(lipgloss.NewRenderer(io.Discard)))
 	clock := noon
 	m.now = func() time.Time { return clock }

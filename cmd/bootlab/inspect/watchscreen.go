@@ -59,7 +59,7 @@ var helpLines = []string{
 
 // watchView draws a snapshot. It depends on nothing else, and no line is wider, nor
 // are there more of them, than the screen allows.
-func watchView(s *watch.Snapshot, c *screen) string {
+func watchView(s *watch.Status, c *screen) string {
 	if c.width < leastWidth || c.height < leastHeight {
 		return ansi.Truncate(fmt.Sprintf("%dx%d is needed", leastWidth, leastHeight), max(c.width, 0), "")
 	}
@@ -96,7 +96,7 @@ type screenText struct {
 }
 
 // body is what stands between head and foot, and how many lines there are for it.
-func (c *screen) body(s *watch.Snapshot) (screenText, int) {
+func (c *screen) body(s *watch.Status) (screenText, int) {
 	height := c.height - len(c.head(s)) - len(c.foot(s, 0, 0, 0))
 	switch {
 	case c.help:
@@ -119,7 +119,7 @@ func (c *screen) body(s *watch.Snapshot) (screenText, int) {
 
 // columns puts the cluster or the stages to the left, and to the right what else
 // there is.
-func (c *screen) columns(s *watch.Snapshot) screenText {
+func (c *screen) columns(s *watch.Status) screenText {
 	width := c.width * 11 / 20
 	rest := c.width - width - 3
 	left, right := c.stages(s, width), screenText{}
@@ -150,7 +150,7 @@ func (c *screen) columns(s *watch.Snapshot) screenText {
 }
 
 // head is the lab, the time, the phase, and what goes on.
-func (c *screen) head(s *watch.Snapshot) []string {
+func (c *screen) head(s *watch.Status) []string {
 	kind := s.Topology
 	if s.Local {
 		kind = "local run"
@@ -185,7 +185,7 @@ func (c *screen) low() bool { return c.height < 12 }
 func (c *screen) rule() string { return c.paint.dim.Render(strings.Repeat("-", c.width)) }
 
 // foot is what diagnose said, the last line of the log, and the keys.
-func (c *screen) foot(s *watch.Snapshot, top, height, all int) []string {
+func (c *screen) foot(s *watch.Status, top, height, all int) []string {
 	var lines []string
 	if !c.low() {
 		lines = append(lines, c.rule())
@@ -230,7 +230,7 @@ func (c *screen) causeLines() []string {
 const labelWidth = 13
 
 // rows are the parts of the cluster.
-func (c *screen) rows(s *watch.Snapshot, width int) screenText {
+func (c *screen) rows(s *watch.Status, width int) screenText {
 	var out screenText
 	for i := range s.Rows {
 		out.lines = append(out.lines, c.row(s, &s.Rows[i], width)...)
@@ -242,7 +242,7 @@ func (c *screen) rows(s *watch.Snapshot, width int) screenText {
 	return out
 }
 
-func (c *screen) endingLine(s *watch.Snapshot, width int) []string {
+func (c *screen) endingLine(s *watch.Status, width int) []string {
 	if s.Ends.At.IsZero() {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (c *screen) endingLine(s *watch.Snapshot, width int) []string {
 }
 
 // ending is when the next certificate ends.
-func (c *screen) ending(s *watch.Snapshot) string {
+func (c *screen) ending(s *watch.Status) string {
 	paint, left := c.paint.moods[s.Ends.Mood()], s.Ends.At.Sub(s.At)
 	switch {
 	case s.Ends.Level == host.NotYet:
@@ -264,7 +264,7 @@ func (c *screen) ending(s *watch.Snapshot) string {
 // mostLines is how many lines one row may take.
 const mostLines = 4
 
-func (c *screen) row(s *watch.Snapshot, row *watch.Row, width int) []string {
+func (c *screen) row(s *watch.Status, row *watch.Row, width int) []string {
 	var words []string
 	for _, f := range row.Facts {
 		if f.Counted {
@@ -320,7 +320,7 @@ func (c *screen) withLabel(label string, lines []string, room int) []string {
 }
 
 // stageWords are the stages in a few words, where there is no room for a table.
-func (c *screen) stageWords(s *watch.Snapshot) []string {
+func (c *screen) stageWords(s *watch.Status) []string {
 	done := 0
 	var words []string
 	for i := range s.Stages {
@@ -337,7 +337,7 @@ func (c *screen) stageWords(s *watch.Snapshot) []string {
 }
 
 // stages is the table of them. Where there is no room, the last columns go first.
-func (c *screen) stages(s *watch.Snapshot, width int) screenText {
+func (c *screen) stages(s *watch.Status, width int) screenText {
 	var out screenText
 	name := 6
 	for i := range s.Stages {
@@ -374,7 +374,7 @@ func (c *screen) stages(s *watch.Snapshot, width int) screenText {
 
 // stageTimes are how long a stage took, how long it usually does, and what else
 // is to be said of it.
-func stageTimes(s *watch.Snapshot, stage *watch.Stage) []string {
+func stageTimes(s *watch.Status, stage *watch.Stage) []string {
 	took, usual, said := "", "", stage.Error
 	if d, known := stage.Took(); known {
 		took = brief(d)

@@ -20,12 +20,12 @@ import (
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // midway is a lab with machines while masters join.
-func midway() *watch.Snapshot {
+func midway() *watch.Status {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	fact := func(name, value string, mood watch.Mood) watch.Fact {
 		return watch.Fact{Name: name, Value: value, Mood: mood}
 	}
-	s := &watch.Snapshot{At: noon, Lab: "mylab", Release: "4.21", Topology: "compact", Phase: "temporary control plane: start-bootstrap runs",
+	s := &watch.Status{At: noon, Lab: "mylab", Release: "4.21", Topology: "compact", Phase: "temporary control plane: start-bootstrap runs",
 		Waiting: watch.Waiting{For: "Start the temporary control plane", Since: ago(252 * time.Second), Usual: 8 * time.Minute},
 		Log:     watch.LogLine{Stage: "start-bootstrap", Line: "Waiting for pods: kube-apiserver, kube-scheduler, kube-controller-manager"},
 		Ends:    watch.Ending{At: noon.Add(23 * time.Hour), Level: host.EndsInDays, What: "CN=system:kube-apiserver,O=kube-master and 8 more"}}
@@ -86,16 +86,16 @@ func stagesUntil(place labs.Place, at string) []watch.Stage {
 }
 
 // localRun is a local run with a running stage.
-func localRun() *watch.Snapshot {
+func localRun() *watch.Status {
 	stages := stagesUntil(labs.Local, "render-etcd")
-	return &watch.Snapshot{At: noon, Lab: "mylab", Release: "4.21", Topology: "compact", Local: true, Phase: "rendering: render-etcd runs",
+	return &watch.Status{At: noon, Lab: "mylab", Release: "4.21", Topology: "compact", Local: true, Phase: "rendering: render-etcd runs",
 		Waiting: watch.Waiting{For: "Render the etcd member of the bootstrap node", Since: noon.Add(-252 * time.Second), Usual: 2 * time.Second},
 		Log:     watch.LogLine{Stage: "render-etcd", Line: "wrote /assets/etcd-bootstrap 語語語"}, Stages: stages,
 		Ends: watch.Ending{At: noon.Add(3 * time.Hour), Level: host.EndsSoon, What: "CN=kubelet-signer"}}
 }
 
 // drawn is a snapshot on a screen without colours.
-func drawn(s *watch.Snapshot, width, height int, more ...func(*screen)) string {
+func drawn(s *watch.Status, width, height int, more ...func(*screen)) string {
 	c := &screen{width: width, height: height, follow: true, paint: newPaint(lipgloss.NewRenderer(io.Discard)), changes: []watch.Change{
 		{At: noon.Add(-9 * time.Second), Where: "masters", Text: "master-0: Ready (was NotReady)", Mood: watch.Good},
 		{At: noon.Add(-3 * time.Second), Where: "operators", Text: "network: degraded (RolloutHung) (was not available)", Mood: watch.Bad},
@@ -116,7 +116,7 @@ func TestScreensLookAsTheyDid(t *testing.T) {
 		"lab-cause-80x24": drawn(midway(), 80, 24, cause),
 		"local-80x24":     drawn(localRun(), 80, 24), "local-200x60": drawn(localRun(), 200, 60), "local-40x12": drawn(localRun(), 40, 12),
 		"help-80x24":  drawn(localRun(), 80, 24, func(c *screen) { c.help = true }),
-		"first-80x24": drawn(&watch.Snapshot{Lab: "mylab", Release: "4.21", Topology: "compact"}, 80, 24, func(c *screen) { c.changes = nil }),
+		"first-80x24": drawn(&watch.Status{Lab: "mylab", Release: "4.21", Topology: "compact"}, 80, 24, func(c *screen) { c.changes = nil }),
 	} {
 		file := filepath.Join("testdata", "watch", name+".txt")
 		if os.Getenv("UPDATE_WATCH") != "" {
@@ -138,7 +138,7 @@ func TestScreensLookAsTheyDid(t *testing.T) {
 }
 
 func TestNoScreenIsLargerThanTheTerminal(t *testing.T) {
-	for _, s := range []*watch.Snapshot{midway(), localRun(), {}} {
+	for _, s := range []*watch.Status{midway(), localRun(), {}} {
 		for width := 0; width < 240; width += 3 {
 			for _, height := range []int{0, 1, 5, 6, 7, 12, 13, 24, 60, 200} {
 				for _, more := range []func(*screen){func(*screen) {}, cause, func(c *screen) { c.help = true }, func(c *screen) { c.offset, c.follow = 1000, false }} {

@@ -126,7 +126,7 @@ func fetchImage(ctx context.Context, io cli.Streams, artifact images.Artifact, d
 	if err != nil {
 		return err
 	}
-	cache.Told = printFetch(io)
+	cache.Progress = printFetch(io)
 	fmt.Fprintf(io.Out, "%s %s from %s\n", artifact.Stream, artifact.Release, artifact.URL)
 	fetched, err := cache.Fetch(ctx, artifact, dir)
 	if err != nil {

@@ -77,7 +77,7 @@ func connectFlag(c *cobra.Command, uri *string) {
 }
 
 // printStep tells what is being made or removed.
-func printStep(io cli.Streams) provision.Told {
+func printStep(io cli.Streams) provision.Progress {
 	return func(do string, t provision.Thing, done bool) {
 		if !done {
 			fmt.Fprintf(io.Out, "%s %s %s\n", do, t.Kind, t.Name)

@@ -41,9 +41,9 @@ func (s *sight) done(ctx context.Context, place labs.Place, stage *labs.Stage) (
 }
 
 func (l *Live) look(ctx context.Context, place labs.Place) *begun {
-	h, assets, root := l.Places.Here, path.Join(l.Out, "work", "assets"), path.Join(l.Out, "work", "host")
+	h, assets, root := l.Hosts.Here, path.Join(l.Out, "work", "assets"), path.Join(l.Out, "work", "host")
 	if place == labs.OnNode {
-		h, assets, root = l.Places.Bootstrap, l.Places.AssetDir, l.Places.Root
+		h, assets, root = l.Hosts.Bootstrap, l.Hosts.AssetDir, l.Hosts.Root
 	}
 	return lookAt(ctx, h, assets, root)
 }

@@ -14,8 +14,8 @@ import (
 
 // Live verifies the stages of a lab by their scripts.
 type Live struct {
-	Plan   *labs.Plan
-	Places *host.Places
+	Plan  *labs.Plan
+	Hosts *host.Hosts
 	// Out is the absolute directory that bootlab generate wrote: its scripts are
 	// run here, and what they made is below its work.
 	Out string
@@ -34,16 +34,16 @@ const saidLimit = 4 << 20
 // is. A stage of the local run alone is none of a lab with machines, and what the
 // workstation does with machines none of a local run.
 func (l *Live) Here(s *labs.Stage) bool {
-	if l.Places.Local {
+	if l.Hosts.Local {
 		return s.In(labs.Local) || s.In(labs.Workstation) && s.Kind == "prepare"
 	}
 	return s.In(labs.OnNode) || s.In(labs.Workstation)
 }
 
-// Run verifies the chosen stages, one after the other and each to its end. told,
+// Run verifies the chosen stages, one after the other and each to its end. progress,
 // which may be nil, hears of each stage as it is done. A context that ends cuts
 // the report short.
-func (l *Live) Run(ctx context.Context, chosen []Choice, told func(Stage)) *Report {
+func (l *Live) Run(ctx context.Context, chosen []Choice, progress func(Stage)) *Report {
 	r := newReport(l.Plan, "")
 	seen := &sight{live: l, looked: map[labs.Place]*begun{}}
 	for _, c := range chosen {
@@ -52,8 +52,8 @@ func (l *Live) Run(ctx context.Context, chosen []Choice, told func(Stage)) *Repo
 			break
 		}
 		r.Stages = append(r.Stages, stage)
-		if told != nil {
-			told(stage)
+		if progress != nil {
+			progress(stage)
 		}
 	}
 	r.sum()
@@ -63,7 +63,7 @@ func (l *Live) Run(ctx context.Context, chosen []Choice, told func(Stage)) *Repo
 // place is where a stage's script runs; false when the lab has no such place.
 func (l *Live) place(s *labs.Stage) (labs.Place, bool) {
 	switch {
-	case !l.Places.Local && s.In(labs.OnNode):
+	case !l.Hosts.Local && s.In(labs.OnNode):
 		return labs.OnNode, true
 	case s.In(labs.Workstation):
 		return labs.Workstation, true
@@ -74,9 +74,9 @@ func (l *Live) place(s *labs.Stage) (labs.Place, bool) {
 // host is the machine of a place, and the script's path there.
 func (l *Live) host(place labs.Place, s *labs.Stage) (host.Host, string) {
 	if place == labs.OnNode {
-		return l.Places.Bootstrap, path.Join(l.NodeScripts, s.ScriptName())
+		return l.Hosts.Bootstrap, path.Join(l.NodeScripts, s.ScriptName())
 	}
-	return l.Places.Here, path.Join(l.Out, "scripts", s.ScriptName())
+	return l.Hosts.Here, path.Join(l.Out, "scripts", s.ScriptName())
 }
 
 func (l *Live) stage(ctx context.Context, c Choice, seen *sight) Stage {
@@ -141,20 +141,20 @@ func Judge(stage Stage, s *labs.Stage, place labs.Place, said host.Result, advic
 	}
 	for i := range s.Checks {
 		c := &s.Checks[i]
-		result, told := newResult(c, place, advice), false
+		result, inOutput := newResult(c, place, advice), false
 		for _, p := range tap.Points {
 			if p.ID == c.ID {
-				told = true
+				inOutput = true
 				result.Outcome, result.Found = Passed, ""
 				if !p.OK {
 					result.Outcome, result.Found = Failed, p.Found
 				}
 			}
 		}
-		if !told && problem == "" && ofFiles(c.When) {
+		if !inOutput && problem == "" && ofFiles(c.When) {
 			continue // it does not count here, says the script
 		}
-		if !told {
+		if !inOutput {
 			result.Outcome, result.Problem = CouldNotRun, "its script did not tell of it"
 			if problem == "" {
 				problem = "its script does not tell of check " + c.ID

@@ -90,9 +90,9 @@ func tapOf(s *labs.Stage, bad ...string) host.Result {
 
 func liveLab(t *testing.T, here, bootstrap *machine) *Live {
 	l := &Live{Plan: plan(t), Out: "/lab/out", NodeScripts: "/opt/bootlab", Timeout: time.Second,
-		Places: &host.Places{Here: here, Local: bootstrap == nil, AssetDir: "/opt/openshift"}}
+		Hosts: &host.Hosts{Here: here, Local: bootstrap == nil, AssetDir: "/opt/openshift"}}
 	if bootstrap != nil {
-		l.Places.Bootstrap = bootstrap
+		l.Hosts.Bootstrap = bootstrap
 	}
 	return l
 }

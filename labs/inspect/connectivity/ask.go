@@ -43,12 +43,12 @@ const limit = 1 << 20
 
 // Ask asks from every machine of a plan, or from one alone, for the ports that
 // it needs. It never fails: what cannot be asked says why.
-func Ask(ctx context.Context, plan *labs.Plan, places *host.Places, from string) *Report {
-	hosts := map[string]host.Host{labs.AskerWorkstation: places.Here, plan.Lab.Machines.Bootstrap.Name: places.Bootstrap}
-	maps.Copy(hosts, places.Masters)
-	preamble := places.Preamble(plan.Lab)
+func Ask(ctx context.Context, plan *labs.Plan, hosts *host.Hosts, from string) *Report {
+	byName := map[string]host.Host{labs.AskerWorkstation: hosts.Here, plan.Lab.Machines.Bootstrap.Name: hosts.Bootstrap}
+	maps.Copy(byName, hosts.Masters)
+	preamble := hosts.Preamble(plan.Lab)
 	r := &Report{Paths: paths(plan), Unreached: map[string]string{}}
-	signs := r.look(ctx, hosts, preamble, plan.Lab.Machines.Bootstrap.Name)
+	signs := r.look(ctx, byName, preamble, plan.Lab.Machines.Bootstrap.Name)
 	for _, p := range r.Paths {
 		p.expect(signs, r.BootstrapDone, plan.Lab.Machines.Bootstrap.Name)
 	}
@@ -57,7 +57,7 @@ func Ask(ctx context.Context, plan *labs.Plan, places *host.Places, from string)
 	}
 	var wait sync.WaitGroup
 	var one sync.Mutex
-	for name, h := range hosts {
+	for name, h := range byName {
 		mine := slices.DeleteFunc(slices.Clone(r.Paths), func(p *Path) bool { return p.From != name })
 		if _, gone := r.Unreached[name]; gone || h == nil {
 			mark(mine, NotAsked)

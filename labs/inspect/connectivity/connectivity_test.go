@@ -53,9 +53,9 @@ func plan(t *testing.T) *labs.Plan {
 }
 
 // places are machines of which only the bootstrap node and one master answer.
-func places(p *labs.Plan, bootstrap, master told) *host.Places {
+func hosts(p *labs.Plan, bootstrap, master told) *host.Hosts {
 	m := p.Lab.Machines
-	return &host.Places{Here: told{state: "refused"}, Bootstrap: bootstrap, Masters: map[string]host.Host{
+	return &host.Hosts{Here: told{state: "refused"}, Bootstrap: bootstrap, Masters: map[string]host.Host{
 		m.Masters[0].Name: master, m.Masters[1].Name: told{err: host.ErrUnreachable}, m.Masters[2].Name: told{err: errors.New("no answer in time")},
 	}}
 }
@@ -75,7 +75,7 @@ func TestWhatRunsOnAMachineSaysWhatHasToBeOpen(t *testing.T) {
 			broken: []string{"bootstrap bootstrap 22623", "bootstrap bootstrap 22624", "bootstrap load balancer 22623", "master-0 load balancer 22623", "workstation bootstrap 22623", "workstation load balancer 22623"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := Ask(context.Background(), p, places(p, told{signs: c.bootstrap, state: "refused"}, told{signs: c.master, state: "refused"}), "")
+			r := Ask(context.Background(), p, hosts(p, told{signs: c.bootstrap, state: "refused"}, told{signs: c.master, state: "refused"}), "")
 			got := map[string]bool{}
 			for _, b := range r.Broken() {
 				if b.Port != "22" { // SSH is refused in all of them
@@ -100,7 +100,7 @@ func TestWhatRunsOnAMachineSaysWhatHasToBeOpen(t *testing.T) {
 
 func TestOneMachineAloneIsAsked(t *testing.T) {
 	p := plan(t)
-	r := Ask(context.Background(), p, places(p, told{state: "open"}, told{state: "open"}), "master-0")
+	r := Ask(context.Background(), p, hosts(p, told{state: "open"}, told{state: "open"}), "master-0")
 	if len(r.Paths) == 0 {
 		t.Fatal("nothing was asked")
 	}
@@ -114,7 +114,7 @@ func TestOneMachineAloneIsAsked(t *testing.T) {
 // What an unknown master asks is not known, and nothing is broken by that.
 func TestAMachineThatCannotBeAskedBreaksNothing(t *testing.T) {
 	p := plan(t)
-	r := Ask(context.Background(), p, places(p, told{signs: "pod etcd-member-pod.yaml\n", state: "open"}, told{err: host.ErrUnreachable}), "")
+	r := Ask(context.Background(), p, hosts(p, told{signs: "pod etcd-member-pod.yaml\n", state: "open"}, told{err: host.ErrUnreachable}), "")
 	for _, path := range r.Paths {
 		if strings.HasPrefix(path.From, "master") && (path.State != NotAsked || path.Broken()) {
 			t.Errorf("%+v", *path)
@@ -127,7 +127,7 @@ func TestTheLinesAreCleanShell(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	settings := (&host.Places{}).Preamble(plan(t).Lab)
+	settings := (&host.Hosts{}).Preamble(plan(t).Lab)
 	for name, line := range map[string]string{"look": lookLine, "probe": probeHead + "0 localhost 1 yes\n" + probeTail} {
 		cmd := exec.Command(shellcheck, "--shell=bash", "--exclude=SC2034", "-")
 		cmd.Stdin = strings.NewReader(settings + line)

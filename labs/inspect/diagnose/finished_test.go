@@ -80,9 +80,9 @@ func TestAnInstalledClusterIsHealthy(t *testing.T) {
 	}
 }
 
-// atWork makes the bootstrap node's side that of a node which still runs the
+// running makes the bootstrap node's side that of a node which still runs the
 // control plane; what cases change themselves stays as it is.
-func atWork(t *testing.T, e evidence) {
+func running(t *testing.T, e evidence) {
 	before := maps.Clone(e)
 	waiting()[0](t, e)
 	for _, id := range []string{"bootkube-journal", "bootstrap-configmap", "markers", "containers"} {
@@ -90,8 +90,8 @@ func atWork(t *testing.T, e evidence) {
 	}
 }
 
-// etcdAtWork is a node whose control plane is gone, and its etcd is not.
-func etcdAtWork(t *testing.T, e evidence) {
+// etcdRunning is a node whose control plane is gone, and its etcd is not.
+func etcdRunning(t *testing.T, e evidence) {
 	before := maps.Clone(e)
 	waiting()[0](t, e)
 	for id, text := range before {
@@ -119,10 +119,10 @@ func TestWhatIsWrongAboveTheBootstrapNodeIsFoundOnTheWholeWayUp(t *testing.T) {
 			t.Run(id, func(t *testing.T) {
 				switch {
 				case layer == "masters":
-					c.changes = append([]change{atWork}, c.changes...)
+					c.changes = append([]change{running}, c.changes...)
 				case removed(t, c):
 				default:
-					c.changes = append([]change{etcdAtWork}, c.changes...)
+					c.changes = append([]change{etcdRunning}, c.changes...)
 				}
 				r := c.walk(t, allLayers()...)
 				if r.Cause != nil && r.Cause.ID == id || slices.ContainsFunc(r.Warnings, func(w Cause) bool { return w.ID == id }) {

@@ -193,7 +193,7 @@ func TestTheGroundIsNotBlamedForWhatIsUnderWay(t *testing.T) {
 		failedByHand("etcd-bootstrap", "render-etcd", "Error: exec format error, permission denied, missing required flag: --etcd-image")(t, e)
 		e["records"] = strings.Replace(e["records"], "]\n", ","+entry(5, "stage start", "etcd-bootstrap", "")+","+entry(6, "stage end", "etcd-bootstrap", "success")+"]\n", 1)
 	}
-	atWork := func(t *testing.T, e evidence) {
+	running := func(t *testing.T, e evidence) {
 		failedByHand("etcd-bootstrap", "render-etcd", "Error: exec format error, permission denied, missing required flag: --etcd-image")(t, e)
 		e["records"] = strings.Replace(e["records"], "]\n", ","+entry(5, "stage start", "etcd-bootstrap", "")+"]\n", 1)
 		e["stage-lock"] = `{"lock":"held","phase":"stage start","stage":"etcd-bootstrap"}`
@@ -212,7 +212,7 @@ func TestTheGroundIsNotBlamedForWhatIsUnderWay(t *testing.T) {
 		"no image is known yet":       {young(says("release-image-record", ""), says("records", ""), says("image-architecture", "")), NotReached, "image"},
 		"half of the stages are done": {young(byHandDone("render-api"), says("markers", "release-info.done\nopenshift-manifests.done\n")), NotReached, "render"},
 		"a failure was overcome":      {young(overcome), NotReached, "render"},
-		"a failed stage runs again":   {young(atWork), NotReached, "render"},
+		"a failed stage runs again":   {young(running), NotReached, "render"},
 		"the bootstrap node was removed": {append(unreachable("ssh: connect to host 192.168.126.10 port 22: No route to host\r\n", ""),
 			says("bootstrap-configmap", healthy(t)["bootstrap-configmap"])), Healthy, ""},
 		"values that differ, and no files":   {young(failedByHand("etcd-bootstrap", "render-etcd", "was never seen before: two nodes, but have different values")), Unknown, "render"},

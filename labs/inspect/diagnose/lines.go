@@ -27,9 +27,9 @@ const fewest = 11
 // journalHead is what stands before the message of a journal's line.
 var journalHead = regexp.MustCompile(`^(\S+ +\d+ \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ \S+\[\d+\]: `)
 
-// SpokenOf are the symptoms that know a line, those that know most of it first. One
+// MatchLine are the symptoms that know a line, those that know most of it first. One
 // line proves nothing: the other proofs of the symptom may not hold.
-func SpokenOf(d *labs.Diagnosis, line string) []Match {
+func MatchLine(d *labs.Diagnosis, line string) []Match {
 	whole := ofMirrors(line)
 	message := journalHead.ReplaceAllString(whole, "")
 	var all []Match

@@ -19,7 +19,7 @@ func TestTheLineOfAReportLeadsToItsCause(t *testing.T) {
 		}
 		all++
 		if slices.ContainsFunc(lines, func(line string) bool {
-			matches := SpokenOf(d, line)
+			matches := MatchLine(d, line)
 			return slices.ContainsFunc(matches[:min(5, len(matches))], func(m Match) bool { return slices.Contains(want, m.Symptom.ID) })
 		}) {
 			right++
@@ -53,7 +53,7 @@ func (r *report) told() (lines, want []string) {
 func TestALineThatNothingKnows(t *testing.T) {
 	d := labs.BuiltinDiagnosis()
 	for _, line := range []string{"no such thing at all", "Error: something new", "", "systemd[1]: Started Bootstrap a Kubernetes cluster."} {
-		if matches := SpokenOf(d, line); len(matches) > 0 {
+		if matches := MatchLine(d, line); len(matches) > 0 {
 			t.Errorf("%q: %s by %q", line, matches[0].Symptom.ID, matches[0].Words)
 		}
 	}

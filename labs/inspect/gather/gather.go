@@ -22,8 +22,8 @@ import (
 type Options struct {
 	Version string // of bootlab
 	Masker  *mask.Masker
-	// Told hears of each thing as it comes; may be nil.
-	Told func(host.Found)
+	// Progress hears of each thing as it comes; may be nil.
+	Progress func(host.Found)
 	// Timeout is how long the machines are asked; 0 is without end.
 	Timeout time.Duration
 }
@@ -45,15 +45,15 @@ const largestBundle = 512 << 20
 // Gather asks the lab's machines for the evidence that diagnose judges, and for
 // what support wants beside it. It never fails: what could not be had in time, or
 // until ctx ends, is named in the bundle.
-func Gather(ctx context.Context, plan *labs.Plan, places *host.Places, o Options) *Bundle {
+func Gather(ctx context.Context, plan *labs.Plan, hosts *host.Hosts, o Options) *Bundle {
 	evidence := labs.BuiltinDiagnosis().For(plan).Evidence
 	b := &Bundle{files: map[string][]byte{}, Index: host.Index{
-		Version: host.IndexVersion, Bootlab: o.Version, Release: plan.Release.ID, Local: places.Local,
+		Version: host.IndexVersion, Bootlab: o.Version, Release: plan.Release.ID, Local: hosts.Local,
 		Begun: time.Now().UTC().Round(0), Lab: plan.Lab.Settings()}}
 	// A machine is asked in this order: evidence first.
 	all := append(slices.Clip(evidence), extras()...)
 	asking, stopAsking := o.within(ctx, o.Timeout)
-	found := places.Collect(asking, plan.Lab, all, o.Told)
+	found := hosts.Collect(asking, plan.Lab, all, o.Progress)
 	stopAsking()
 	b.Index.Ended = time.Now().UTC().Round(0)
 	masking, stopMasking := o.within(ctx, max(o.Timeout-b.Index.Ended.Sub(b.Index.Begun), maskPatience))
@@ -84,8 +84,8 @@ func (o *Options) within(ctx context.Context, part time.Duration) (context.Conte
 	return context.WithTimeout(ctx, part)
 }
 
-// Had is how many pieces of evidence could be had.
-func (b *Bundle) Had() int {
+// Collected is how many pieces of evidence could be had.
+func (b *Bundle) Collected() int {
 	n := 0
 	for _, e := range b.Index.Evidence {
 		if e.Problem == "" {

@@ -72,8 +72,8 @@ func examplePath(t testing.TB, dir string) string {
 	return dir
 }
 
-func places(bootstrap host.Host, masters map[string]host.Host) *host.Places {
-	return &host.Places{Here: always("this machine", ""), Bootstrap: bootstrap, Masters: masters, AssetDir: "/opt/openshift"}
+func hosts(bootstrap host.Host, masters map[string]host.Host) *host.Hosts {
+	return &host.Hosts{Here: always("this machine", ""), Bootstrap: bootstrap, Masters: masters, AssetDir: "/opt/openshift"}
 }
 
 // written writes a bundle and opens it again.
@@ -169,9 +169,9 @@ func TestWhatIsReadIsWhatWasFound(t *testing.T) {
 		one := answers{"bootstrap", answer}
 		var live []host.Found
 		told := func(f host.Found) { live = append(live, f) }
-		p := places(one, nil)
+		p := hosts(one, nil)
 		p.Here = nil
-		b := Gather(context.Background(), plan, p, Options{Masker: mask.New(), Told: told})
+		b := Gather(context.Background(), plan, p, Options{Masker: mask.New(), Progress: told})
 		bundle, _ := written(t, b)
 		read := bundle.Found(labs.BuiltinDiagnosis().For(plan).Evidence, plan.Lab)
 		if len(read) == 0 {
@@ -221,7 +221,7 @@ func TestNoSecretIsInABundle(t *testing.T) {
 		fmt.Fprintf(&text, "%s\n%s\n\n", name, p.text)
 	}
 	files := framed(t, "a.log", text.String()) + framed(t, "journal.log.gz", text.String()) + framed(t, "tls/x.key", "key") + framed(t, "../../evil", "x") + framed(t, "auth/kubeconfig", "x")
-	b := Gather(context.Background(), plan, places(answers{"bootstrap", func(_ context.Context, line string) (host.Result, error) {
+	b := Gather(context.Background(), plan, hosts(answers{"bootstrap", func(_ context.Context, line string) (host.Result, error) {
 		r := host.Result{Out: []byte(text.String()), Err: []byte(text.String()), Status: 1}
 		if strings.Contains(line, "base64") {
 			r = host.Result{Out: []byte("rest of a file that was cut\n" + files), Err: r.Err}
@@ -250,7 +250,7 @@ func TestNoSecretIsInABundle(t *testing.T) {
 }
 
 func TestTheSameBundleIsTheSameBytes(t *testing.T) {
-	b := Gather(context.Background(), compact(t), places(always("bootstrap", "text\n"), nil), Options{Masker: mask.New()})
+	b := Gather(context.Background(), compact(t), hosts(always("bootstrap", "text\n"), nil), Options{Masker: mask.New()})
 	var first, second bytes.Buffer
 	if err := errors.Join(b.Write(&first), b.Write(&second)); err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestWhatTakesTooLongIsNamed(t *testing.T) {
 		return host.Result{Out: []byte("so far\n")}, ctx.Err()
 	}}
 	plan := compact(t)
-	b := Gather(context.Background(), plan, places(hangs, map[string]host.Host{"master-0": always("master-0", "well\n")}),
+	b := Gather(context.Background(), plan, hosts(hangs, map[string]host.Host{"master-0": always("master-0", "well\n")}),
 		Options{Masker: mask.New(), Timeout: 300 * time.Millisecond})
 	_, file := written(t, b)
 	all := contents(t, file)
@@ -297,7 +297,7 @@ func TestAMachineThatCannotBeReachedIsNamedOnce(t *testing.T) {
 	if err := os.WriteFile(config, fmt.Appendf(nil, "Host *\n  HostName 127.0.0.1\n  Port %d\n  UserKnownHostsFile /dev/null\n  ConnectTimeout 5\n", port), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b := Gather(context.Background(), compact(t), places(host.Node{Machine: "bootstrap", Config: config},
+	b := Gather(context.Background(), compact(t), hosts(host.Node{Machine: "bootstrap", Config: config},
 		map[string]host.Host{"master-0": host.Node{Machine: "master-0", Config: config}, "master-1": always("master-1", "well\n")}), Options{Masker: mask.New()})
 	bundle, file := written(t, b)
 	for _, f := range bundle.Found(labs.BuiltinDiagnosis().For(compact(t)).Evidence, compact(t).Lab) {
@@ -335,7 +335,7 @@ func TestTheFilesOfALocalRunsBundle(t *testing.T) {
 		}
 	}
 	os.Symlink("/etc/passwd", filepath.Join(work, "assets/passwd"))
-	b := Gather(context.Background(), compact(t), &host.Places{Here: host.Local{}, Local: true, Work: work,
+	b := Gather(context.Background(), compact(t), &host.Hosts{Here: host.Local{}, Local: true, Work: work,
 		AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}, Options{Masker: mask.New()})
 	_, file := written(t, b)
 	var got []string
@@ -460,9 +460,9 @@ func TestWhatIsNotMaskedIsLeftOut(t *testing.T) {
 			stop()
 		}
 	}
-	b := Gather(ctx, plan, places(always("bootstrap", "text\n"), nil), Options{Masker: mask.New(), Told: told})
-	if !begun || len(b.files) > 0 || b.Had() > 0 {
-		t.Errorf("%d files, %d had", len(b.files), b.Had())
+	b := Gather(ctx, plan, hosts(always("bootstrap", "text\n"), nil), Options{Masker: mask.New(), Progress: told})
+	if !begun || len(b.files) > 0 || b.Collected() > 0 {
+		t.Errorf("%d files, %d had", len(b.files), b.Collected())
 	}
 	if !strings.Contains(b.Index.Evidence[0].Problem, late) || !strings.Contains(strings.Join(b.Index.Missing, "\n"), late) {
 		t.Errorf("%q, missing %q", b.Index.Evidence[0].Problem, b.Index.Missing)

@@ -17,7 +17,7 @@ import (
 )
 
 // Found is what the bundle has of each piece of evidence, in the order of all
-// and of the nodes: as [Places.Collect] gives it of live machines.
+// and of the nodes: as [Hosts.Collect] gives it of live machines.
 func (b *Bundle) Found(all []*labs.Evidence, lab *labs.Lab) []Found {
 	r := b.reading(all, lab)
 	var out []Found
@@ -173,7 +173,7 @@ func (r *bundleReading) indexed(f *Found, entry *Entry) {
 	f.Had = entry.Problem == ""
 }
 
-// elsewhere puts together what stands in other places. A pattern may end in
+// elsewhere puts together what stands in other hosts. A pattern may end in
 // #UNIT: of a whole journal (journalctl -o with-unit), that unit's lines; in
 // #names: the names of the files; in #inspect: the list of the containers.
 func (r *bundleReading) elsewhere(f *Found, folder string) {

@@ -117,7 +117,7 @@ func TestTheClockGroupsWhatEndsTogether(t *testing.T) {
 // the files.
 func TestTheEvidenceHoldsCertificatesAndNoKeys(t *testing.T) {
 	dir := t.TempDir()
-	p := &Places{Here: Local{}, Local: true, AssetDir: filepath.Join(dir, "it's assets"), Root: filepath.Join(dir, "host")}
+	p := &Hosts{Here: Local{}, Local: true, AssetDir: filepath.Join(dir, "it's assets"), Root: filepath.Join(dir, "host")}
 	one, key := newCertificate(t, "one", made, made.Add(time.Hour))
 	two, other := newCertificate(t, "two", made, made.Add(time.Hour))
 	for name, data := range map[string][]byte{

@@ -23,9 +23,9 @@ type asked struct {
 
 // Collect asks the machines for evidence, all machines at once and each for one
 // thing after the other. It never fails: what could not be had says why. A
-// machine that cannot be reached, or hangs, is not asked again. told, which may be
+// machine that cannot be reached, or hangs, is not asked again. progress, which may be
 // nil, hears of each thing as it comes.
-func (p *Places) Collect(ctx context.Context, lab *labs.Lab, all []*labs.Evidence, told func(Found)) []Found {
+func (p *Hosts) Collect(ctx context.Context, lab *labs.Lab, all []*labs.Evidence, progress func(Found)) []Found {
 	groups := p.groups(ctx, lab, all)
 	results := make([][]Found, len(groups))
 	var wait sync.WaitGroup
@@ -36,10 +36,10 @@ func (p *Places) Collect(ctx context.Context, lab *labs.Lab, all []*labs.Evidenc
 			defer wait.Done()
 			preamble := p.Preamble(lab) + g.options
 			results[i] = p.ask(ctx, g, preamble, func(f Found) {
-				if told != nil {
+				if progress != nil {
 					one.Lock()
 					defer one.Unlock()
-					told(f)
+					progress(f)
 				}
 			})
 		}()
@@ -65,7 +65,7 @@ func inOrder(all []*labs.Evidence, found []Found) []Found {
 	return found
 }
 
-func (p *Places) groups(ctx context.Context, lab *labs.Lab, all []*labs.Evidence) []asked {
+func (p *Hosts) groups(ctx context.Context, lab *labs.Lab, all []*labs.Evidence) []asked {
 	on := map[string][]*labs.Evidence{}
 	for _, e := range all {
 		on[e.On] = append(on[e.On], e)
@@ -100,7 +100,7 @@ const nodeOptions = `oc() {
 // discovery/cached/disk/cached_discovery.go.
 const ocOptions = " --cache-dir=/dev/null --request-timeout=5s"
 
-func (p *Places) hereOptions() string {
+func (p *Hosts) hereOptions() string {
 	oc := "command oc"
 	if p.OC != "" {
 		oc = quote(p.OC)
@@ -108,7 +108,7 @@ func (p *Places) hereOptions() string {
 	return "oc() { " + oc + " --kubeconfig=" + quote(p.Kubeconfig) + ocOptions + " \"$@\"; }\n"
 }
 
-func (p *Places) clusterGroup(ctx context.Context, lines []*labs.Evidence) asked {
+func (p *Hosts) clusterGroup(ctx context.Context, lines []*labs.Evidence) asked {
 	g := asked{lines: lines, why: NoAPI}
 	switch {
 	case p.Local || len(lines) == 0:
@@ -131,7 +131,7 @@ func reaches(ctx context.Context, h Host) bool {
 // answer: one that hangs would cost the time of every other one too.
 const givenUpAfter = 2
 
-func (p *Places) ask(ctx context.Context, g asked, preamble string, told func(Found)) []Found {
+func (p *Hosts) ask(ctx context.Context, g asked, preamble string, progress func(Found)) []Found {
 	var out []Found
 	gone, unanswered := "", 0
 	if g.host == nil {
@@ -156,7 +156,7 @@ func (p *Places) ask(ctx context.Context, g asked, preamble string, told func(Fo
 				gone = f.Problem
 			}
 		}
-		told(f)
+		progress(f)
 		out = append(out, f)
 	}
 	return out

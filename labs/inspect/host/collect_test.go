@@ -51,7 +51,7 @@ func pieces(on string, ids ...string) []*labs.Evidence {
 // as well, and a hanging node would hold up all of it.
 func TestAMachineThatHangsIsGivenUp(t *testing.T) {
 	h := &toldHost{name: "bootstrap", run: hangs}
-	p := &Places{Bootstrap: h}
+	p := &Hosts{Bootstrap: h}
 	found := p.Collect(context.Background(), &labs.Lab{}, pieces(labs.OnBootstrap, "a", "b", "c", "d"), nil)
 	if len(h.lines) != 2 || len(found) != 4 {
 		t.Fatalf("it was asked %d times, and %d things were found", len(h.lines), len(found))
@@ -72,7 +72,7 @@ func TestOneSlowLineIsNotAHangingMachine(t *testing.T) {
 		}
 		return Result{Out: []byte("fine")}, nil
 	}
-	found := (&Places{Bootstrap: h}).Collect(context.Background(), &labs.Lab{}, pieces(labs.OnBootstrap, "a", "b", "c", "d", "e"), nil)
+	found := (&Hosts{Bootstrap: h}).Collect(context.Background(), &labs.Lab{}, pieces(labs.OnBootstrap, "a", "b", "c", "d", "e"), nil)
 	had := ""
 	for _, f := range found {
 		if f.Had {
@@ -89,7 +89,7 @@ func TestAMachineThatCannotBeReachedIsAskedOnce(t *testing.T) {
 		return Result{}, fmt.Errorf("%w: no route to host", ErrUnreachable)
 	}}
 	well := &toldHost{name: "master-1", run: says("fine")}
-	p := &Places{Masters: map[string]Host{"master-0": h, "master-1": well}}
+	p := &Hosts{Masters: map[string]Host{"master-0": h, "master-1": well}}
 	found := p.Collect(context.Background(), &labs.Lab{}, pieces(labs.OnMasters, "a", "b"), nil)
 	var got []string
 	for _, f := range found {
@@ -114,7 +114,7 @@ func TestTheClusterIsAskedWhereItCanBe(t *testing.T) {
 		{"nowhere", gone, "", ""},
 	} {
 		here := &toldHost{name: "this machine", run: says("here")}
-		p := &Places{Here: here, Bootstrap: &toldHost{name: "bootstrap", run: c.bootstrap}, Kubeconfig: c.config, OC: "/lab/it's/oc"}
+		p := &Hosts{Here: here, Bootstrap: &toldHost{name: "bootstrap", run: c.bootstrap}, Kubeconfig: c.config, OC: "/lab/it's/oc"}
 		found := p.Collect(context.Background(), &labs.Lab{}, pieces(labs.OnCluster, "nodes"), nil)
 		if len(found) != 1 || string(found[0].Text) != c.want || found[0].Had != (c.want != "") {
 			t.Errorf("%s: %+v", c.name, found)
@@ -131,7 +131,7 @@ func TestSettingsAreQuoted(t *testing.T) {
 	hostile := "$(touch " + dir + "/made)`touch " + dir + "/made`';touch " + dir + "/made;'\n"
 	lab := &labs.Lab{BaseDomain: hostile}
 	lab.Metadata.Name, lab.Machines.Gateway = hostile, hostile
-	p := &Places{Here: Local{}, Local: true, AssetDir: hostile, Root: hostile}
+	p := &Hosts{Here: Local{}, Local: true, AssetDir: hostile, Root: hostile}
 	r, err := Local{}.Run(context.Background(), p.Preamble(lab)+`printf %s "${ASSET_DIR}" "${GATEWAY}"`, 1<<16)
 	if err != nil || string(r.Out) != hostile+hostile || len(r.Err) > 0 {
 		t.Errorf("%v: %q, %q", err, r.Out, r.Err)

@@ -27,10 +27,10 @@ const look = `look() { # SECONDS BYTES LINE
 `
 
 // Glance asks one place for several things at once, by one line of bash in
-// which they run beside each other: quicker than [Places.Collect], for who looks
+// which they run beside each other: quicker than [Hosts.Collect], for who looks
 // again and again. node names the master; evidence is all for the same place.
 // The error is that nothing could be asked.
-func (p *Places) Glance(ctx context.Context, lab *labs.Lab, node string, evidence []*labs.Evidence) ([]Found, error) {
+func (p *Hosts) Glance(ctx context.Context, lab *labs.Lab, node string, evidence []*labs.Evidence) ([]Found, error) {
 	g, err := p.groupOf(ctx, lab, node, evidence)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (p *Places) Glance(ctx context.Context, lab *labs.Lab, node string, evidenc
 }
 
 // groupOf is the one group that the evidence belongs to.
-func (p *Places) groupOf(ctx context.Context, lab *labs.Lab, node string, evidence []*labs.Evidence) (*asked, error) {
+func (p *Hosts) groupOf(ctx context.Context, lab *labs.Lab, node string, evidence []*labs.Evidence) (*asked, error) {
 	for _, g := range p.groups(ctx, lab, evidence) {
 		switch {
 		case len(g.lines) == 0 || g.node != node:
@@ -63,7 +63,7 @@ func (p *Places) groupOf(ctx context.Context, lab *labs.Lab, node string, eviden
 // glance is the script that looks at all of them, how long it may take, and how
 // much it may print. Each runs behind a descriptor of its own, and they are read
 // in order.
-func (p *Places) glance(evidence []*labs.Evidence) (script string, longest time.Duration, limit int) {
+func (p *Hosts) glance(evidence []*labs.Evidence) (script string, longest time.Duration, limit int) {
 	var begin, read strings.Builder
 	for i, e := range evidence {
 		line := e.Run

@@ -20,7 +20,7 @@ func thing(id, line string) *labs.Evidence {
 // glanceHere looks at this machine.
 func glanceHere(t *testing.T, evidence ...*labs.Evidence) []Found {
 	t.Helper()
-	p := &Places{Here: Local{}, Local: true, AssetDir: "/asset's dir", Root: "/root dir"}
+	p := &Hosts{Here: Local{}, Local: true, AssetDir: "/asset's dir", Root: "/root dir"}
 	found, err := p.Glance(context.Background(), &labs.Lab{}, "", evidence)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestInAGlanceOneThingThatHangsHoldsUpNoOther(t *testing.T) {
 }
 
 func TestAGlanceAtNothingSaysWhy(t *testing.T) {
-	p := &Places{Here: Local{}}
+	p := &Hosts{Here: Local{}}
 	cluster := &labs.Evidence{ID: "nodes", On: labs.OnCluster, Run: "oc get nodes", Limit: 4, Seconds: 1}
 	if _, err := p.Glance(context.Background(), &labs.Lab{}, "", []*labs.Evidence{cluster}); err == nil || !strings.Contains(err.Error(), "no way to the cluster") {
 		t.Error(err)
@@ -84,7 +84,7 @@ func TestAGlanceAtNothingSaysWhy(t *testing.T) {
 	if err := os.WriteFile(config, []byte("Host nowhere\n  HostName 127.0.0.1\n  Port 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	gone := &Places{Here: Local{}, Bootstrap: Node{Machine: "nowhere", Config: config}}
+	gone := &Hosts{Here: Local{}, Bootstrap: Node{Machine: "nowhere", Config: config}}
 	if _, err := gone.Glance(context.Background(), &labs.Lab{}, "", []*labs.Evidence{thing("x", "true")}); !errors.Is(err, ErrUnreachable) {
 		t.Error(err)
 	}
@@ -102,7 +102,7 @@ func (answers) List(context.Context, string) ([]string, error)        { return n
 
 func TestATornAnswerToAGlanceIsNotTakenForOne(t *testing.T) {
 	for text, whole := range map[string]bool{"": false, "YQ== 0 \n": true, "YQ== 0 \nYQ== 0 \n": false, "YQ== x \n": true, "!! 0 \n": true, "YQ==\n": true} {
-		p := &Places{Here: answers(text), Local: true}
+		p := &Hosts{Here: answers(text), Local: true}
 		found, err := p.Glance(context.Background(), &labs.Lab{}, "", []*labs.Evidence{thing("x", "true")})
 		switch {
 		case text == "":

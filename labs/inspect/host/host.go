@@ -36,8 +36,8 @@ var ErrRunsNothing = errors.New("a bundle runs no commands")
 // ErrUnreachable wraps why a node cannot be reached.
 var ErrUnreachable = errors.New("the machine cannot be reached")
 
-// Places are the machines of a lab, as far as there is a way to them.
-type Places struct {
+// Hosts are the machines of a lab, as far as there is a way to them.
+type Hosts struct {
 	Here      Host            // the workstation; nil in a bundle
 	Bootstrap Host            // nil in a local run
 	Masters   map[string]Host // by machine name

@@ -343,7 +343,7 @@ func TestOCKeepsNoCache(t *testing.T) {
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("HOME", home)
-	here := &Places{Here: Local{}, OC: oc, Kubeconfig: "/lab/kubeconfig"}
+	here := &Hosts{Here: Local{}, OC: oc, Kubeconfig: "/lab/kubeconfig"}
 	for name, options := range map[string]string{"the node": nodeOptions, "here": here.hereOptions()} {
 		r, err := Local{}.Run(context.Background(), options+"oc get nodes", 1<<10)
 		if err != nil || !strings.Contains(string(r.Out), "\n--cache-dir=/dev/null\n") || !strings.HasSuffix(string(r.Out), "\nget\nnodes\n") {

@@ -11,7 +11,7 @@ import (
 // Preamble sets the shell variables that evidence lines may use: ASSET_DIR,
 // HOST_ROOT, WORK_DIR (out/work on the workstation), and the lab's settings in
 // capitals. Every value is quoted.
-func (p *Places) Preamble(lab *labs.Lab) string {
+func (p *Hosts) Preamble(lab *labs.Lab) string {
 	var b strings.Builder
 	set := func(name, value string) { b.WriteString(name + "=" + quote(value) + "\n") }
 	set("ASSET_DIR", p.AssetDir)

@@ -256,7 +256,7 @@ func (f *finding) all() []span {
 	f.objects()
 	f.scan()
 	f.formed()
-	f.own()
+	f.givenSecrets()
 	f.encoded()
 	f.views()
 	return f.sorted()
@@ -286,7 +286,7 @@ func (f *finding) add(from, to int, kind string) {
 	f.spans = append(f.spans, span{from: from, to: to, kind: kind})
 }
 
-// own finds the secrets that the masker was given.
-func (f *finding) own() {
+// givenSecrets finds the secrets that the masker was given.
+func (f *finding) givenSecrets() {
 	f.m.own.each(f.text, func(from, to int) { f.add(from, to, ownKind) })
 }

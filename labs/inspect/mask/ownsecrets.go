@@ -13,10 +13,10 @@ import (
 	"bootlab/labs"
 )
 
-// OwnSecrets reads what is secret of a lab on this workstation: logins of the
+// LabSecrets reads what is secret of a lab on this workstation: logins of the
 // pull secret, and what the stages and the installer wrote below out/work. What
 // cannot be read is passed over: it is known by its form too.
-func OwnSecrets(lab *labs.Lab) [][]byte {
+func LabSecrets(lab *labs.Lab) [][]byte {
 	var own [][]byte
 	if file, err := lab.PullSecretPath(); err == nil && file != "" {
 		if data, err := readSmall(file); err == nil {

@@ -25,7 +25,7 @@ func TestSecretsOfTheLabAreKnown(t *testing.T) {
 		}
 	}
 	lab.PullSecret = "pull.json"
-	m := New(OwnSecrets(lab)...)
+	m := New(LabSecrets(lab)...)
 	line := strings.Split(key, "\n")[10]
 	for _, secret := range []string{b64("user:one-of-a-kind"), "one-of-a-kind", "plainwordsasapassword", "bm90IGEga2V5IGF0IGFsbA==", line, b64("x" + line)} {
 		if got := string(m.Bytes([]byte("somebody printed " + secret + " here"))); !strings.Contains(got, mark(ownKind)) || strings.Contains(got, secret) {

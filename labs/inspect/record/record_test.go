@@ -114,13 +114,13 @@ func TestTimeLines(t *testing.T) {
 
 func TestWhatHasNoEndRunsOrWasCutOff(t *testing.T) {
 	s := &Service{Name: "bootkube", Log: &Log{Entries: []Entry{start("a", 0), end("a", 1, Success), start("b", 2)}}}
-	for atWork, want := range map[bool]State{true: Runs, false: CutOff} {
+	for running, want := range map[bool]State{true: Runs, false: CutOff} {
 		spans := s.Spans()
 		for _, span := range spans {
-			span.Settle(atWork)
+			span.Settle(running)
 		}
 		if spans[0].State != Succeeded || spans[1].State != want {
-			t.Errorf("running %v: %s", atWork, toldAll(spans))
+			t.Errorf("running %v: %s", running, toldAll(spans))
 		}
 	}
 }

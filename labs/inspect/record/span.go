@@ -55,10 +55,10 @@ func (s *Span) Took() (time.Duration, bool) {
 }
 
 // Settle says of a span without an end whether its service is running.
-func (s *Span) Settle(atWork bool) {
+func (s *Span) Settle(running bool) {
 	switch {
 	case s.State != NoEnd:
-	case atWork:
+	case running:
 		s.State = Runs
 	default:
 		s.State = CutOff

@@ -19,7 +19,7 @@ type Change struct {
 // Changes are what is otherwise in the second of two snapshots, in the order of
 // the screen. What was never seen before is a change too, and is called first;
 // what could not be seen this time is none.
-func Changes(before, after *Snapshot) []Change {
+func Changes(before, after *Status) []Change {
 	c := &comparison{at: after.At}
 	c.first = before.At.IsZero()
 	if before.Phase != after.Phase && after.Phase != "" {
@@ -100,13 +100,13 @@ func (c *comparison) stages(before, after []Stage) {
 			was = &Stage{State: NotBegun}
 		}
 		if s.State != was.State || s.Attempt != was.Attempt {
-			c.add("stage", s.told(), s.State.Mood())
+			c.add("stage", s.sentence(), s.State.Mood())
 		}
 	}
 }
 
-// told is a stage and its state in a sentence.
-func (s *Stage) told() string {
+// sentence is a stage and its state in a sentence.
+func (s *Stage) sentence() string {
 	text := s.Name + ": " + string(s.State)
 	if s.Attempt > 1 {
 		text += fmt.Sprintf(", attempt %d", s.Attempt)

@@ -16,7 +16,7 @@ import (
 // lookAtLocalRun reads what the scripts leave on this workstation: records,
 // markers, locks and logs.
 func (w *Watch) lookAtLocalRun(ctx context.Context) *Sight {
-	p := w.places
+	p := w.hosts
 	services, err := record.Collect(ctx, p.Here, p.Root)
 	if err != nil && !errors.Is(err, record.ErrNone) {
 		return &Sight{Problem: why(err)}
@@ -26,10 +26,10 @@ func (w *Watch) lookAtLocalRun(ctx context.Context) *Sight {
 			_, err := os.Stat(filepath.Join(p.AssetDir, marker))
 			return err == nil
 		},
-		atWork: func(service string) bool { return Locked(filepath.Join(p.AssetDir, lockOf(service))) },
+		running: func(service string) bool { return Locked(filepath.Join(p.AssetDir, lockOf(service))) },
 	}
 	s := &Sight{Stages: seen.stages(w.plan, labs.Local)}
-	if current := (&Snapshot{Stages: s.Stages}).current(); current != nil {
+	if current := (&Status{Stages: s.Stages}).current(); current != nil {
 		s.Log = w.logLine(current.Name)
 	}
 	return s
@@ -49,8 +49,8 @@ const logEnd = 4 << 10
 
 // logLine is the last line of a stage's log that says something.
 func (w *Watch) logLine(stage string) LogLine {
-	file := filepath.Join(w.places.Root, record.Dir, "bootlab", filepath.Base(stage)+".log")
-	text, err := w.places.Here.ReadFile(context.Background(), file, logEnd)
+	file := filepath.Join(w.hosts.Root, record.Dir, "bootlab", filepath.Base(stage)+".log")
+	text, err := w.hosts.Here.ReadFile(context.Background(), file, logEnd)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return LogLine{Stage: stage, Line: why(err)}

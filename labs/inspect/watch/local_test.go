@@ -13,8 +13,8 @@ import (
 func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 	plan := loadPlan(t, "compact")
 	work := t.TempDir()
-	places := &host.Places{Here: host.Local{}, Local: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
-	stage := func(s *Snapshot, name string) Stage {
+	hosts := &host.Hosts{Here: host.Local{}, Local: true, AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
+	stage := func(s *Status, name string) Stage {
 		for _, one := range s.Stages {
 			if one.Name == name {
 				return one
@@ -23,20 +23,20 @@ func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 		t.Fatalf("there is no stage %s", name)
 		return Stage{}
 	}
-	s := look(context.Background(), places, plan)
+	s := look(context.Background(), hosts, plan)
 	if s.Phase != "nothing has been done yet" || len(s.Stages) < 10 || len(s.Rows) > 0 {
 		t.Errorf("%+v", s)
 	}
-	records := filepath.Join(places.Root, "var/log/openshift")
-	put(t, filepath.Join(places.AssetDir, "make-pki.done"), "", 0o600)
+	records := filepath.Join(hosts.Root, "var/log/openshift")
+	put(t, filepath.Join(hosts.AssetDir, "make-pki.done"), "", 0o600)
 	put(t, filepath.Join(records, "bootkube.json"), `[{"timestamp":"2026-11-21T11:00:00Z","stage":"make-pki","phase":"stage start"},
 {"timestamp":"2026-11-21T11:00:09Z","stage":"make-pki","phase":"stage end","result":"success"},
 {"timestamp":"2026-11-21T11:01:00Z","stage":"etcd-bootstrap","phase":"stage start"}]`, 0o644)
 	put(t, filepath.Join(records, "bootlab/render-etcd.log"), "==> first\n\n10 %\r20 %\x1b[2J\n\n", 0o644)
-	lock := filepath.Join(places.AssetDir, ".bootlab.lock")
+	lock := filepath.Join(hosts.AssetDir, ".bootlab.lock")
 	put(t, lock, "", 0o600)
 
-	s = look(context.Background(), places, plan)
+	s = look(context.Background(), hosts, plan)
 	if got := stage(s, "render-etcd"); got.State != CutOff {
 		t.Errorf("no process has the lock: %+v", got)
 	}
@@ -48,12 +48,12 @@ func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	s = look(context.Background(), places, plan)
+	s = look(context.Background(), hosts, plan)
 	if got := stage(s, "render-etcd"); got.State != Runs || got.Start.IsZero() {
 		t.Errorf("the lock is held: %+v", got)
 	}
-	if got := stage(s, "make-pki"); got.told() != "make-pki: done after 9s" {
-		t.Error(got.told())
+	if got := stage(s, "make-pki"); got.sentence() != "make-pki: done after 9s" {
+		t.Error(got.sentence())
 	}
 	if s.Phase != "rendering: render-etcd runs" || s.Waiting.For != plan.Stage("render-etcd").Title {
 		t.Errorf("%q %+v", s.Phase, s.Waiting)
@@ -64,7 +64,7 @@ func TestALocalRunIsSeenByItsFiles(t *testing.T) {
 
 	put(t, filepath.Join(records, "bootkube.json"), `[{"timestamp":"2026-11-21T11:01:00Z","stage":"etcd-bootstrap","phase":"stage start"},
 {"timestamp":"2026-11-21T11:01:02Z","stage":"etcd-bootstrap","phase":"stage end","result":"failure","errorLine":"7 main x","errorMessage":"the image cannot be pulled"}]`, 0o644)
-	if s = look(context.Background(), places, plan); s.Phase != "rendering: render-etcd has failed: the image cannot be pulled" {
+	if s = look(context.Background(), hosts, plan); s.Phase != "rendering: render-etcd has failed: the image cannot be pulled" {
 		t.Errorf("%q", s.Phase)
 	}
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // look looks at all places once, all at the same time.
-func look(ctx context.Context, places *host.Places, plan *labs.Plan) *Snapshot {
-	w := NewWatch(plan, places, nil)
+func look(ctx context.Context, hosts *host.Hosts, plan *labs.Plan) *Status {
+	w := NewWatch(plan, hosts, nil)
 	scene := w.Scene()
 	for s := range w.all(ctx) {
 		scene.Add(s)
 	}
-	return scene.Snapshot(time.Now().UTC())
+	return scene.Status(time.Now().UTC())
 }
 
 // all gives what each eye sees, as it comes.

@@ -34,7 +34,7 @@ func (n *node) Run(ctx context.Context, line string, limit int) (host.Result, er
 var commands = []string{"crictl", "curl", "getent", "journalctl", "oc", "ss", "systemctl"}
 
 // newNodes makes a bootstrap node and masters that say what testdata/node has.
-func newNodes(t *testing.T, plan *labs.Plan) (*host.Places, *node) {
+func newNodes(t *testing.T, plan *labs.Plan) (*host.Hosts, *node) {
 	t.Helper()
 	bin, said, root := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, name := range []string{"said", "jq"} {
@@ -53,12 +53,12 @@ func newNodes(t *testing.T, plan *labs.Plan) (*host.Places, *node) {
 		put(t, filepath.Join(root, "etc/kubernetes/manifests", pod), "", 0o644)
 	}
 	bootstrap := &node{name: "bootstrap", bin: bin, said: said}
-	places := &host.Places{Here: host.Local{}, Bootstrap: bootstrap, Masters: map[string]host.Host{},
+	hosts := &host.Hosts{Here: host.Local{}, Bootstrap: bootstrap, Masters: map[string]host.Host{},
 		AssetDir: filepath.Join(root, "assets"), Root: root}
 	for _, m := range plan.Lab.Machines.Masters {
-		places.Masters[m.Name] = &node{name: m.Name, bin: bin, said: said, gone: m.Name == "master-2"}
+		hosts.Masters[m.Name] = &node{name: m.Name, bin: bin, said: said, gone: m.Name == "master-2"}
 	}
-	return places, bootstrap
+	return hosts, bootstrap
 }
 
 func read1(t *testing.T, file string) string {

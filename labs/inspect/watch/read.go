@@ -23,7 +23,7 @@ type reader struct {
 }
 
 // read fills a snapshot of a lab with machines.
-func (r *reader) read(s *Snapshot) {
+func (r *reader) read(s *Status) {
 	bootstrap := r.plan.Lab.Machines.Bootstrap.Name
 	s.Rows = []Row{r.machines(), r.units(bootstrap), r.pods(bootstrap), r.members(), r.apiEnds(), r.configServer(bootstrap),
 		r.requests(), r.masters(), r.revisions(), r.operators()}
@@ -393,7 +393,7 @@ func (r *reader) stages(eye string) []Stage {
 	}
 	p := &progress{services: services(records), usual: r.scene.watch.usual,
 		marked: func(marker string) bool { return there[marker] },
-		atWork: func(service string) bool {
+		running: func(service string) bool {
 			// A script that does the same by hand is no unit. Whether it is still at
 			// work cannot be seen here, so it is trusted.
 			return running[service] || !running[bootkube]
@@ -428,7 +428,7 @@ func services(text []byte) []*record.Service {
 }
 
 // log is the newest of the last lines of scripts and of bootkube.
-func (r *reader) log(eye string, s *Snapshot) LogLine {
+func (r *reader) log(eye string, s *Status) LogLine {
 	_, text := r.row("", "", eye, "last-lines")
 	var newest LogLine
 	latest := -1.0

@@ -97,9 +97,9 @@ func TestAStageIsWhatRecordMarkerAndLockSay(t *testing.T) {
 	end := `{"timestamp":"2026-11-21T11:00:07Z","stage":"etcd-bootstrap","phase":"stage end","result":"%"}`
 	failed := `{"timestamp":"2026-11-21T11:00:07Z","stage":"etcd-bootstrap","phase":"stage end","result":"failure","errorLine":"1 main x","errorMessage":"it is\nbroken"}`
 	for _, c := range []struct {
-		name, entries  string
-		marked, atWork bool
-		want           string
+		name, entries   string
+		marked, running bool
+		want            string
 	}{
 		{"nothing", "", false, false, "render-etcd: not begun"},
 		{"by another way", "", true, false, "render-etcd: done"},
@@ -112,11 +112,11 @@ func TestAStageIsWhatRecordMarkerAndLockSay(t *testing.T) {
 		{"again", start + "," + failed + "," + start, false, true, "render-etcd: runs, attempt 2"},
 	} {
 		p := &progress{services: services([]byte("==> bootkube.json\n[" + c.entries + "]\n")),
-			marked: func(m string) bool { return c.marked && m == "etcd-bootstrap.done" }, atWork: func(string) bool { return c.atWork },
+			marked: func(m string) bool { return c.marked && m == "etcd-bootstrap.done" }, running: func(string) bool { return c.running },
 			usual: func(string) time.Duration { return 0 }}
 		stages := p.stages(plan, "local")
 		i := slices.IndexFunc(stages, func(s Stage) bool { return s.Name == "render-etcd" })
-		if got := stages[i].told(); got != c.want {
+		if got := stages[i].sentence(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -132,16 +132,16 @@ func TestOnlyWhatIsOtherwiseIsAChange(t *testing.T) {
 	long.Since = at
 	for _, c := range []struct {
 		name          string
-		before, after Snapshot
+		before, after Status
 		want          string
 	}{
-		{"first", Snapshot{}, Snapshot{Phase: "p", Rows: rows(at, "", down)}, "phase: p first; masters: master-0: NotReady first"},
-		{"the same", Snapshot{At: at, Rows: rows(at, "", down)}, Snapshot{Rows: rows(at, "", long)}, ""},
-		{"ready", Snapshot{At: at, Rows: rows(at, "", down)}, Snapshot{Rows: rows(at, "", up)}, "masters: master-0: Ready (was NotReady)"},
-		{"unseen", Snapshot{At: at, Rows: rows(at, "", down)}, Snapshot{Rows: rows(at, "no answer", up)}, ""},
-		{"gone", Snapshot{At: at, Rows: rows(at, "", down)}, Snapshot{Rows: rows(at, "")}, "masters: master-0: gone (was NotReady)"},
-		{"stage", Snapshot{At: at, Stages: []Stage{{Name: "a", State: NotBegun}}}, Snapshot{Stages: []Stage{{Name: "a", State: Runs, Attempt: 1}}}, "stage: a: runs"},
-		{"ends", Snapshot{At: at, Ends: Ending{At: at}}, Snapshot{Ends: Ending{At: at.Add(time.Hour), What: "CN=x", Level: host.EndsNow}},
+		{"first", Status{}, Status{Phase: "p", Rows: rows(at, "", down)}, "phase: p first; masters: master-0: NotReady first"},
+		{"the same", Status{At: at, Rows: rows(at, "", down)}, Status{Rows: rows(at, "", long)}, ""},
+		{"ready", Status{At: at, Rows: rows(at, "", down)}, Status{Rows: rows(at, "", up)}, "masters: master-0: Ready (was NotReady)"},
+		{"unseen", Status{At: at, Rows: rows(at, "", down)}, Status{Rows: rows(at, "no answer", up)}, ""},
+		{"gone", Status{At: at, Rows: rows(at, "", down)}, Status{Rows: rows(at, "")}, "masters: master-0: gone (was NotReady)"},
+		{"stage", Status{At: at, Stages: []Stage{{Name: "a", State: NotBegun}}}, Status{Stages: []Stage{{Name: "a", State: Runs, Attempt: 1}}}, "stage: a: runs"},
+		{"ends", Status{At: at, Ends: Ending{At: at}}, Status{Ends: Ending{At: at.Add(time.Hour), What: "CN=x", Level: host.EndsNow}},
 			"certificates: the next end is at 13:00 on 21 November 2026: CN=x"},
 	} {
 		var got []string

@@ -20,7 +20,7 @@ type Scene struct {
 	found map[string]map[string]host.Found
 	good  map[string]*Sight
 	// seen is the last snapshot; nil when something was seen since.
-	seen *Snapshot
+	seen *Status
 }
 
 // Scene is one in which nothing was seen yet.
@@ -62,8 +62,8 @@ func (c *Scene) Add(s *Sight) {
 	}
 }
 
-// Snapshot is what is known now.
-func (c *Scene) Snapshot(now time.Time) *Snapshot {
+// Status is what is known now.
+func (c *Scene) Status(now time.Time) *Status {
 	if c.seen == nil {
 		c.seen = c.judge(now)
 	}
@@ -73,10 +73,10 @@ func (c *Scene) Snapshot(now time.Time) *Snapshot {
 }
 
 // judge reads what was found.
-func (c *Scene) judge(now time.Time) *Snapshot {
+func (c *Scene) judge(now time.Time) *Status {
 	plan := c.watch.plan
-	s := &Snapshot{At: now, Lab: plan.Lab.Metadata.Name, Release: plan.Version(), Topology: plan.Lab.Topology,
-		Local: c.watch.places.Local}
+	s := &Status{At: now, Lab: plan.Lab.Metadata.Name, Release: plan.Version(), Topology: plan.Lab.Topology,
+		Local: c.watch.hosts.Local}
 	if s.Local {
 		if seen := c.good[localEye]; seen != nil {
 			s.Stages, s.Log = seen.Stages, seen.Log
@@ -101,7 +101,7 @@ func (c *Scene) judge(now time.Time) *Snapshot {
 }
 
 // phase is how far the bootstrap is, in words.
-func phase(plan *labs.Plan, s *Snapshot) string {
+func phase(plan *labs.Plan, s *Status) string {
 	done, all := 0, 0
 	for _, stage := range s.Stages {
 		if stage.Parallel {

@@ -31,7 +31,7 @@ const longestSocketDir = 48
 // Share makes all that is asked of the lab's machines go over one connection to
 // each. Its sockets stand in a private directory, which end removes. Where that
 // cannot be, each question has a connection of its own, as before.
-func Share(p *host.Places) (end func()) {
+func Share(p *host.Hosts) (end func()) {
 	none := func() {}
 	bootstrap, ok := p.Bootstrap.(host.Node)
 	if !ok {

@@ -16,7 +16,7 @@ func TestAllThatIsAskedOfAMachineSharesOneConnection(t *testing.T) {
 	}
 	config := filepath.Join(t.TempDir(), "my lab's config")
 	put(t, config, "Host bootstrap\n  HostName 127.0.0.1\n  Port 1\n  User core\n\nHost master-0\n  HostName 127.0.0.2\n", 0o600)
-	p := &host.Places{Bootstrap: host.Node{Machine: "bootstrap", Config: config},
+	p := &host.Hosts{Bootstrap: host.Node{Machine: "bootstrap", Config: config},
 		Masters: map[string]host.Host{"master-0": host.Node{Machine: "master-0", Config: config}}}
 	end := Share(p)
 	shared := p.Bootstrap.(host.Node).Config
@@ -44,10 +44,10 @@ func TestAllThatIsAskedOfAMachineSharesOneConnection(t *testing.T) {
 }
 
 func TestAPathThatSSHTakesForAPatternIsNotShared(t *testing.T) {
-	p := &host.Places{Bootstrap: host.Node{Machine: "bootstrap", Config: "/lab[1]/config"}}
+	p := &host.Hosts{Bootstrap: host.Node{Machine: "bootstrap", Config: "/lab[1]/config"}}
 	Share(p)()
 	if p.Bootstrap.(host.Node).Config != "/lab[1]/config" {
 		t.Errorf("%+v", p.Bootstrap)
 	}
-	Share(&host.Places{Here: host.Local{}, Local: true})()
+	Share(&host.Hosts{Here: host.Local{}, Local: true})()
 }

@@ -12,9 +12,9 @@ type progress struct {
 	services []*record.Service
 	// marked says whether a marker is there, below the asset directory.
 	marked func(marker string) bool
-	// atWork says whether a service is running, by the name of its record.
-	atWork func(service string) bool
-	usual  func(recordName string) time.Duration
+	// running says whether a service is running, by the name of its record.
+	running func(service string) bool
+	usual   func(recordName string) time.Duration
 }
 
 // bootkube is the service whose record the stages share.
@@ -31,7 +31,7 @@ func (p *progress) stages(plan *labs.Plan, place labs.Place) []Stage {
 		if spans[span.Name] == nil {
 			order = append(order, span.Name)
 		}
-		span.Settle(p.atWork(span.Service))
+		span.Settle(p.running(span.Service))
 		spans[span.Name] = span
 	}
 	var all []Stage

@@ -17,21 +17,21 @@ import (
 
 // Watch is a lab that is looked at again and again.
 type Watch struct {
-	plan   *labs.Plan
-	places *host.Places
-	usual  func(recordName string) time.Duration
-	eyes   []*Eye
+	plan  *labs.Plan
+	hosts *host.Hosts
+	usual func(recordName string) time.Duration
+	eyes  []*Eye
 }
 
 // NewWatch makes ready to look. durations say how long stages took before, and
 // may be nil.
-func NewWatch(plan *labs.Plan, places *host.Places, durations record.Durations) *Watch {
+func NewWatch(plan *labs.Plan, hosts *host.Hosts, durations record.Durations) *Watch {
 	seconds := map[string]int{}
 	for _, s := range plan.Stages {
 		seconds[s.RecordName()] = s.Seconds
 	}
-	w := &Watch{plan: plan, places: places, usual: func(name string) time.Duration {
-		key := record.DurationKey(name, plan.Version(), places.Local)
+	w := &Watch{plan: plan, hosts: hosts, usual: func(name string) time.Duration {
+		key := record.DurationKey(name, plan.Version(), hosts.Local)
 		if took, known := durations.Usual(key, time.Now()); known {
 			return took
 		}
@@ -94,12 +94,12 @@ const (
 func (w *Watch) Eyes() []*Eye { return w.eyes }
 
 func (w *Watch) open() []*Eye {
-	if w.places.Local {
+	if w.hosts.Local {
 		return []*Eye{{Of: localEye, Rest: 4, look: w.lookAtLocalRun}, {Of: endsEye, Rest: 160, Share: 10, look: w.lookAtCertificates(w.evidence(onAnyHost))}}
 	}
 	bootstrap := w.plan.Lab.Machines.Bootstrap.Name
 	eyes := []*Eye{{Of: bootstrap, Rest: 1, Share: 2, look: w.glance("", append(w.evidence(onBootstrap), lastLines...))}}
-	for _, name := range slices.Sorted(maps.Keys(w.places.Masters)) {
+	for _, name := range slices.Sorted(maps.Keys(w.hosts.Masters)) {
 		eyes = append(eyes, &Eye{Of: name, Rest: 2, Share: 2, look: w.glance(name, w.evidence(onMaster))})
 	}
 	return append(eyes, &Eye{Of: namesEye, Rest: 4, Share: 3, look: w.glance("", w.evidence(onNames))},
@@ -161,7 +161,7 @@ func (w *Watch) evidence(ids []string) []*labs.Evidence {
 // glance is a look at one machine, or at the API.
 func (w *Watch) glance(node string, evidence []*labs.Evidence) func(context.Context) *Sight {
 	return func(ctx context.Context) *Sight {
-		found, err := w.places.Glance(ctx, w.plan.Lab, node, evidence)
+		found, err := w.hosts.Glance(ctx, w.plan.Lab, node, evidence)
 		if err != nil {
 			return &Sight{Problem: why(err)}
 		}
@@ -173,7 +173,7 @@ func (w *Watch) glance(node string, evidence []*labs.Evidence) func(context.Cont
 func (w *Watch) lookAtEtcd(first, later []*labs.Evidence) func(context.Context) *Sight {
 	return func(ctx context.Context) *Sight {
 		s := w.glance("", first)(ctx)
-		for _, name := range slices.Sorted(maps.Keys(w.places.Masters)) {
+		for _, name := range slices.Sorted(maps.Keys(w.hosts.Masters)) {
 			if s.answers() {
 				break
 			}
@@ -230,9 +230,9 @@ func why(err error) string {
 	return Clean(strings.TrimPrefix(err.Error(), host.ErrUnreachable.Error()+": "))
 }
 
-// Run looks until the context ends, and tells the snapshot after each look. It
+// Run looks until the context ends, and shows the status after each look. It
 // returns when all eyes are shut.
-func (w *Watch) Run(ctx context.Context, interval time.Duration, told func(*Snapshot)) {
+func (w *Watch) Run(ctx context.Context, interval time.Duration, show func(*Status)) {
 	scene := w.Scene()
 	sights := make(chan *Sight)
 	var wait sync.WaitGroup
@@ -250,7 +250,7 @@ func (w *Watch) Run(ctx context.Context, interval time.Duration, told func(*Snap
 	for s := range sights {
 		if ctx.Err() == nil {
 			scene.Add(s)
-			told(scene.Snapshot(time.Now().UTC()))
+			show(scene.Status(time.Now().UTC()))
 		}
 	}
 }

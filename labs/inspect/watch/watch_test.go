@@ -14,7 +14,7 @@ import (
 )
 
 // said puts a snapshot's rows into lines: "row: fact | fact".
-func said(s *Snapshot) string {
+func said(s *Status) string {
 	var b strings.Builder
 	for _, row := range s.Rows {
 		var facts []string
@@ -45,14 +45,14 @@ operators: 2 of 5 available, 3 progressing, 1 degraded | network: degraded (Roll
 
 func TestALookAtMachinesSeesEveryPartOfTheCluster(t *testing.T) {
 	plan := loadPlan(t, "compact")
-	places, _ := newNodes(t, plan)
-	put(t, filepath.Join(places.Root, "var/log/openshift/bootkube.json"), `[{"timestamp":"2026-11-21T11:00:00Z","phase":"service start"},
+	hosts, _ := newNodes(t, plan)
+	put(t, filepath.Join(hosts.Root, "var/log/openshift/bootkube.json"), `[{"timestamp":"2026-11-21T11:00:00Z","phase":"service start"},
 {"timestamp":"2026-11-21T11:00:00Z","stage":"etcd-bootstrap","phase":"stage start"},
 {"timestamp":"2026-11-21T11:00:04Z","stage":"etcd-bootstrap","phase":"stage end","result":"success"},
 {"timestamp":"2026-11-21T11:00:05Z","stage":"wait-for-etcd","phase":"stage start"}]`, 0o644)
-	put(t, filepath.Join(places.Root, "var/log/openshift/release-image.json"), `[{"timestamp":"2026-11-21T10:00:00Z","phase":"service start"},
+	put(t, filepath.Join(hosts.Root, "var/log/openshift/release-image.json"), `[{"timestamp":"2026-11-21T10:00:00Z","phase":"service start"},
 {"timestamp":"2026-11-21T10:00:09Z","stage":"pull-release-image","phase":"stage start"}]`, 0o644)
-	s := look(context.Background(), places, plan)
+	s := look(context.Background(), hosts, plan)
 	if got := said(s); got != wantRows {
 		t.Errorf("rows:\n%s\nwant:\n%s", got, wantRows)
 	}
@@ -75,7 +75,7 @@ func TestALookAtMachinesSeesEveryPartOfTheCluster(t *testing.T) {
 
 func TestTheNewestOfTheLastLinesIsShown(t *testing.T) {
 	plan := loadPlan(t, "compact")
-	places, _ := newNodes(t, plan)
+	hosts, _ := newNodes(t, plan)
 	journal := time.Unix(1795258000, 0)
 	for i, c := range []struct {
 		at   time.Time
@@ -84,12 +84,12 @@ func TestTheNewestOfTheLastLinesIsShown(t *testing.T) {
 		{journal.Add(-time.Minute), LogLine{"bootkube", "Waiting for the first etcd member"}},
 		{journal.Add(time.Minute), LogLine{"render-etcd", "==> wrote 3 files ?[1m"}},
 	} {
-		file := filepath.Join(places.Root, "var/log/openshift/bootlab/render-etcd.log")
+		file := filepath.Join(hosts.Root, "var/log/openshift/bootlab/render-etcd.log")
 		put(t, file, "first\n==> wrote 3 files \x1b[1m\n", 0o644)
 		if err := os.Chtimes(file, c.at, c.at); err != nil {
 			t.Fatal(err)
 		}
-		if s := look(context.Background(), places, plan); s.Log != c.want {
+		if s := look(context.Background(), hosts, plan); s.Log != c.want {
 			t.Errorf("%d: %+v, want %+v", i, s.Log, c.want)
 		}
 	}
@@ -97,13 +97,13 @@ func TestTheNewestOfTheLastLinesIsShown(t *testing.T) {
 
 func TestWhatTheClusterSaysOfItselfIsThePhase(t *testing.T) {
 	plan := loadPlan(t, "compact")
-	places, bootstrap := newNodes(t, plan)
+	hosts, bootstrap := newNodes(t, plan)
 	for _, step := range []struct{ file, text, phase string }{
 		{"oc-configmaps", `{"items":[{"metadata":{"name":"bootstrap"},"data":{"status":"complete"}}]}`, "the bootstrap is complete; operators roll out"},
 		{"oc-clusterversions.config.openshift.io", `{"items":[{"status":{"history":[{"state":"Completed","version":"4.21.0\u001b[2J"}]}}]}`, "the cluster is installed: version 4.21.0?[2J"},
 	} {
 		put(t, filepath.Join(bootstrap.said, step.file), step.text, 0o644)
-		if s := look(context.Background(), places, plan); s.Phase != step.phase {
+		if s := look(context.Background(), hosts, plan); s.Phase != step.phase {
 			t.Errorf("phase %q, want %q", s.Phase, step.phase)
 		}
 	}
@@ -111,14 +111,14 @@ func TestWhatTheClusterSaysOfItselfIsThePhase(t *testing.T) {
 
 func TestWhatCannotBeSeenAnyMoreStaysAndIsOld(t *testing.T) {
 	plan := loadPlan(t, "compact")
-	places, bootstrap := newNodes(t, plan)
-	w := NewWatch(plan, places, nil)
+	hosts, bootstrap := newNodes(t, plan)
+	w := NewWatch(plan, hosts, nil)
 	scene := w.Scene()
-	look := func() *Snapshot {
+	look := func() *Status {
 		for s := range w.all(context.Background()) {
 			scene.Add(s)
 		}
-		return scene.Snapshot(time.Now().UTC())
+		return scene.Status(time.Now().UTC())
 	}
 	before := look()
 	// The API is silent: what it said stays, with the reason.
@@ -163,12 +163,12 @@ func TestWhatCannotBeSeenAnyMoreStaysAndIsOld(t *testing.T) {
 
 func TestAMachineThatHangsHoldsUpNobody(t *testing.T) {
 	plan := loadPlan(t, "compact")
-	places, _ := newNodes(t, plan)
-	places.Masters["master-1"] = hanging{places.Masters["master-1"].(*node)}
+	hosts, _ := newNodes(t, plan)
+	hosts.Masters["master-1"] = hanging{hosts.Masters["master-1"].(*node)}
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()
 	looks := 0
-	NewWatch(plan, places, nil).Run(ctx, 10*time.Millisecond, func(s *Snapshot) {
+	NewWatch(plan, hosts, nil).Run(ctx, 10*time.Millisecond, func(s *Status) {
 		if looks++; looks > 30 && s.Row("operators").Problem == "" && s.Row("etcd").Problem == "" {
 			stop()
 		}
@@ -198,8 +198,8 @@ func TestLookingTakesAShareOfTheTimeAndNoMore(t *testing.T) {
 // Every sight of a day, of machines that come and go.
 func TestADayOfSightsDoesNotGrow(t *testing.T) {
 	plan := loadPlan(t, "compact")
-	places, _ := newNodes(t, plan)
-	w := NewWatch(plan, places, nil)
+	hosts, _ := newNodes(t, plan)
+	w := NewWatch(plan, hosts, nil)
 	var sights []*Sight
 	for s := range w.all(context.Background()) {
 		sights = append(sights, s)
@@ -218,7 +218,7 @@ func TestADayOfSightsDoesNotGrow(t *testing.T) {
 				scene.Add(&s)
 			}
 			if i%100 == 0 {
-				scene.Snapshot(at)
+				scene.Status(at)
 			}
 		}
 		runtime.GC()

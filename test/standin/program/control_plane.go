@@ -128,9 +128,9 @@ func binding(name, role, subjects string) string {
 
 const rbac = "rbac.authorization.k8s.io/v1"
 
-// only refuses a value other than bootkube.sh's of a flag that the operator was
+// requireValue refuses a value other than bootkube.sh's of a flag that the operator was
 // free to judge before.
-func (inv *invocation) only(flag, value string) {
+func (inv *invocation) requireValue(flag, value string) {
 	if inv.flags[flag] != value {
 		refuse("bootkube.sh of %s gives --%s=%s, not %s", inv.role.Release, flag, value, inv.flags[flag])
 	}

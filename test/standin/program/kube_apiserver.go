@@ -46,7 +46,7 @@ func renderKubeAPIServer(inv *invocation) {
 		etcd: inv.flags["manifest-etcd-server-urls"], etcdCA: inv.flags["manifest-etcd-serving-ca"],
 		gates: manifests.featureGates(inv.flags["payload-version"]),
 	}
-	inv.only("rendered-manifest-files", "/assets/manifests")
+	inv.requireValue("rendered-manifest-files", "/assets/manifests")
 	s.network = readNetworks(inv.flags["cluster-config-file"])
 	s.issuer = tokenIssuer(inv.flags["cluster-auth-file"], manifests)
 	makeBoundKey(tls)
@@ -74,7 +74,7 @@ func judgeKubernetesVersion(inv *invocation) {
 	case strings.Trim(major, "0123456789") != "":
 		klogFatal("could not parse --%s: Invalid character(s) found in major number %q", flag, major)
 	}
-	inv.only(flag, inv.role.Kubernetes)
+	inv.requireValue(flag, inv.role.Kubernetes)
 }
 
 const boundKey = "bound-service-account-signing-key"

@@ -26,7 +26,7 @@ func renderKubeControllerManager(inv *invocation) {
 	m := controllerManager{image: inv.flags["manifest-image"], policyImage: inv.flags["cluster-policy-controller-image"]}
 	m.network = readNetworks(inv.flags["cluster-config-file"])
 	m.gates = manifests.featureGates(inv.flags["payload-version"])
-	inv.only("rendered-manifest-files", "/assets/manifests")
+	inv.requireValue("rendered-manifest-files", "/assets/manifests")
 	m.tls = loadInputs(inv.flags["asset-input-dir"])
 	needKubeconfig(inv.flags["asset-input-dir"])
 	t := m.render()

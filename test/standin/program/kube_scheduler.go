@@ -48,7 +48,7 @@ func judgeConfigFile(inv *invocation) {
 	if _, err := os.Stat(filepath.Dir(name)); err != nil && filepath.Dir(name) != dir {
 		klogFatal("failed to write merged config to %q: open %s: no such file or directory", name, name)
 	}
-	inv.only("config-output-file", dir+"/config")
+	inv.requireValue("config-output-file", dir+"/config")
 }
 
 // kubeSchedulerFaults are renders that report success and are broken.

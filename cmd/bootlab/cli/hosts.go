@@ -22,8 +22,8 @@ func (w *Where) Flags(c *cobra.Command) {
 	c.Flags().BoolVar(&w.Local, "local", false, "look at the local run on this workstation, although the lab has machines")
 }
 
-// Places are the machines of a lab if it has any, else its local run.
-func (w *Where) Places(lab *labs.Lab) (*host.Places, error) {
+// Hosts are the machines of a lab if it has any, else its local run.
+func (w *Where) Hosts(lab *labs.Lab) (*host.Hosts, error) {
 	if w.Local {
 		return watch.Local(lab), nil
 	}

@@ -9,19 +9,19 @@ import (
 	"bootlab/labs/inspect/host"
 )
 
-// Local are the places of a lab without machines: everything is below
+// Local are the hosts of a lab without machines: everything is below
 // out/work of its directory.
-func Local(lab *labs.Lab) *host.Places {
+func Local(lab *labs.Lab) *host.Hosts {
 	work := workDir(lab)
-	return &host.Places{Here: host.Local{}, Local: true, Work: work,
+	return &host.Hosts{Here: host.Local{}, Local: true, Work: work,
 		AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}
 }
 
-// Machines are the places of a lab whose machines ssh reaches by that
+// Machines are the hosts of a lab whose machines ssh reaches by that
 // ssh_config. What the workstation has of oc and kubeconfig is named if it is
 // there.
-func Machines(lab *labs.Lab, sshConfig string) *host.Places {
-	p := &host.Places{Here: host.Local{}, Work: workDir(lab), AssetDir: labs.AssetDir, Masters: map[string]host.Host{},
+func Machines(lab *labs.Lab, sshConfig string) *host.Hosts {
+	p := &host.Hosts{Here: host.Local{}, Work: workDir(lab), AssetDir: labs.AssetDir, Masters: map[string]host.Host{},
 		Bootstrap: host.Node{Machine: lab.Machines.Bootstrap.Name, Config: sshConfig}}
 	for _, m := range lab.Machines.Masters {
 		p.Masters[m.Name] = host.Node{Machine: m.Name, Config: sshConfig}

@@ -8,9 +8,9 @@ import (
 	"bootlab/labs/inspect/host"
 )
 
-// Snapshot is what is known of a lab at one moment. It is data alone: what it
+// Status is what is known of a lab at one moment. It is data alone: what it
 // was read from is gone, and two of them can be compared (see [Changes]).
-type Snapshot struct {
+type Status struct {
 	At       time.Time
 	Lab      string
 	Release  string
@@ -108,7 +108,7 @@ const (
 )
 
 // Row is the row of that id; nil if there is none.
-func (s *Snapshot) Row(id string) *Row {
+func (s *Status) Row(id string) *Row {
 	for i := range s.Rows {
 		if s.Rows[i].ID == id {
 			return &s.Rows[i]
@@ -118,7 +118,7 @@ func (s *Snapshot) Row(id string) *Row {
 }
 
 // current is the stage that runs, else the last one that began; nil if none did.
-func (s *Snapshot) current() *Stage {
+func (s *Status) current() *Stage {
 	var last *Stage
 	for i := range s.Stages {
 		stage := &s.Stages[i]
