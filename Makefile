@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 # with it.
 
 .DEFAULT_GOAL := help
-.PHONY: help build compile generate test test-podman test-guests lint deadcode golden reading compare check test-all outdated bench clean
+.PHONY: help prepare build compile generate test test-podman test-guests lint deadcode golden reading compare check test-all outdated bench clean
 
 # The module of a package, and of a list of modules those that are behind. Some
 # proxies have a module without the list of its versions.
@@ -19,7 +19,11 @@ behind = echo '$1:'; go -C $1 list -e -m -u -f '{{if .Update}}  {{.Path}} {{.Ver
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/bootlab
+# Without it, and after a change of the data, a command reads the YAML itself.
+prepare: ## read labs/data once, so that each start of bin/bootlab need not
+	go generate ./labs
+
+build: prepare ## build bin/bootlab
 	go build -tags=libvirt_dlopen -o bin/bootlab ./cmd/bootlab
 
 generate: build ## write scripts and guide of the lab in mylab/, made if it is not there

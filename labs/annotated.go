@@ -95,14 +95,7 @@ func (f *AnnotatedFile) Names(name string) bool {
 // a process, in the order in which stages write them. It panics if that data is
 // malformed, which the package's tests rule out.
 var BuiltinAnnotatedFiles = sync.OnceValue(func() []*AnnotatedFile {
-	sub, err := fs.Sub(Data, "data")
-	if err != nil {
-		panic(err)
-	}
-	files, err := LoadAnnotatedFiles(sub)
-	if err != nil {
-		panic(err)
-	}
+	files := annotatedSource.mustLoad()
 	order := Builtin().Bootkube.Order
 	slices.SortStableFunc(files, func(a, b *AnnotatedFile) int {
 		return slices.Index(order, a.Stage) - slices.Index(order, b.Stage)

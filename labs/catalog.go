@@ -27,17 +27,7 @@ type Catalog struct {
 
 // Builtin reads the data that bootlab carries, once in a process. It panics if
 // that data is malformed, which the package's tests rule out.
-var Builtin = sync.OnceValue(func() *Catalog {
-	sub, err := fs.Sub(Data, "data")
-	if err != nil {
-		panic(err)
-	}
-	c, err := LoadCatalog(sub)
-	if err != nil {
-		panic(err)
-	}
-	return c
-})
+var Builtin = sync.OnceValue(catalogSource.mustLoad)
 
 // LoadCatalog reads stage data from a file tree. All problems of all files are
 // reported together, as [Problems]. It decodes strictly; what holds between

@@ -359,7 +359,7 @@ func TestTheFormInJSONStays(t *testing.T) {
 }
 
 func TestWordsOfConditions(t *testing.T) {
-	yes, no := true, false
+	yes, no := InPlace(true), InPlace(false)
 	code := func(s string) string { return "<" + s + ">" }
 	for want, w := range map[string]Condition{
 		"":                            {},

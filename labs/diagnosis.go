@@ -185,37 +185,40 @@ type diagnosisIndex struct {
 
 // BuiltinDiagnosis reads the diagnosis that bootlab carries, once in a process.
 // It panics if that data is malformed, which the package's tests rule out.
-var BuiltinDiagnosis = sync.OnceValue(func() *Diagnosis {
-	sub, err := fs.Sub(Data, "data/symptoms")
-	if err != nil {
-		panic(err)
-	}
-	d, err := LoadDiagnosis(sub)
-	if err != nil {
-		panic(err)
-	}
-	return d
-})
+var BuiltinDiagnosis = sync.OnceValue(func() *Diagnosis { return diagnosisSource.mustLoad().diagnosis() })
 
-// LoadDiagnosis reads index.yaml and the layers that it names. All problems of
-// all files are reported together, as [Problems].
-func LoadDiagnosis(fsys fs.FS) (*Diagnosis, error) {
-	index := &diagnosisIndex{}
-	problems := readYAML(fsys, "index.yaml", index)
-	d := &Diagnosis{Evidence: index.Evidence}
-	for _, id := range index.Walk {
-		s := &Layer{}
-		problems = append(problems, readYAML(fsys, id+".yaml", s)...)
-		d.Layers = append(d.Layers, s)
-		d.Evidence = append(d.Evidence, s.Evidence...)
+// diagnosisFiles are the files of a diagnosis as they were read.
+type diagnosisFiles struct {
+	Index  diagnosisIndex
+	Layers []*Layer // in the order of the walk
+}
+
+// readDiagnosis reads symptoms/index.yaml and the layers that it names. All
+// problems of all files are reported together, as [Problems].
+func readDiagnosis(fsys fs.FS) (*diagnosisFiles, error) {
+	files := &diagnosisFiles{}
+	problems := readYAML(fsys, "symptoms/index.yaml", &files.Index)
+	for _, id := range files.Index.Walk {
+		layer := &Layer{}
+		problems = append(problems, readYAML(fsys, "symptoms/"+id+".yaml", layer)...)
+		files.Layers = append(files.Layers, layer)
 	}
 	if len(problems) > 0 {
 		return nil, problems
 	}
+	return files, nil
+}
+
+// diagnosis puts the files together.
+func (f *diagnosisFiles) diagnosis() *Diagnosis {
+	d := &Diagnosis{Evidence: slices.Clone(f.Index.Evidence), Layers: f.Layers}
+	for _, layer := range f.Layers {
+		d.Evidence = append(d.Evidence, layer.Evidence...)
+	}
 	for _, e := range d.Evidence {
 		e.fill()
 	}
-	return d, nil
+	return d
 }
 
 // fill puts in what is not told.

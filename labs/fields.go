@@ -1,7 +1,7 @@
 package labs
 
 import (
-	"bytes"
+	"io/fs"
 	"sync"
 )
 
@@ -32,19 +32,12 @@ type fieldList struct {
 // out.
 func Fields() []Field { return append([]Field(nil), builtinFields()...) }
 
-var builtinFields = sync.OnceValue(func() []Field {
-	const name = "data/fields/lab.yaml"
-	data, err := Data.ReadFile(name)
-	if err != nil {
-		panic(err)
+var builtinFields = sync.OnceValue(func() []Field { return fieldSource.mustLoad().Fields })
+
+func readFields(fsys fs.FS) (*fieldList, error) {
+	list := &fieldList{}
+	if problems := readYAML(fsys, "fields/lab.yaml", list); len(problems) > 0 {
+		return nil, problems
 	}
-	var list fieldList
-	d, ps := readDocument(name, bytes.NewReader(data))
-	if len(ps) == 0 {
-		ps = d.decode(&list)
-	}
-	if len(ps) > 0 {
-		panic(ps)
-	}
-	return list.Fields
-})
+	return list, nil
+}

@@ -83,17 +83,7 @@ var PortMachines = []string{string(bootstrapRole), string(masterRole), string(wo
 
 // BuiltinGuide reads the guide's data that bootlab carries, once in a process.
 // It panics if that data is malformed, which the package's tests rule out.
-var BuiltinGuide = sync.OnceValue(func() *Guide {
-	sub, err := fs.Sub(Data, "data")
-	if err != nil {
-		panic(err)
-	}
-	g, err := LoadGuide(sub)
-	if err != nil {
-		panic(err)
-	}
-	return g
-})
+var BuiltinGuide = sync.OnceValue(guideSource.mustLoad)
 
 // LoadGuide reads the guide's data from a file tree, strictly; all problems are
 // reported together, as [Problems].

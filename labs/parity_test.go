@@ -562,7 +562,7 @@ func (r *row) stage() *Stage {
 	return s
 }
 
-func (r *row) inPlace() *bool {
+func (r *row) inPlace() *InPlace {
 	only, not := r.text("only"), r.text("not_when")
 	for _, v := range []string{only, not} {
 		if v != "" && v != "bootstrap-in-place" {
@@ -572,7 +572,7 @@ func (r *row) inPlace() *bool {
 	if only == "" && not == "" {
 		return nil
 	}
-	in := only != ""
+	in := InPlace(only != "")
 	return &in
 }
 
@@ -621,7 +621,7 @@ func (r *row) flags() []Flag {
 		if !f.has("bootstrap_in_place") {
 			out = append(out, flag)
 		} else {
-			yes, no := true, false
+			yes, no := InPlace(true), InPlace(false)
 			other := flag
 			other.Value = `"` + f.text("bootstrap_in_place") + `"`
 			flag.When.InPlace, other.When.InPlace = &no, &yes
@@ -873,12 +873,12 @@ func eachChange(v reflect.Value, at string, within Span, visit func(what string)
 	case reflect.String:
 		temporarily(v, reflect.ValueOf(otherText(at, v.String())), func() { visit(at) })
 	case reflect.Bool:
-		temporarily(v, reflect.ValueOf(!v.Bool()), func() { visit(at) })
+		temporarily(v, reflect.ValueOf(!v.Bool()).Convert(v.Type()), func() { visit(at) })
 	case reflect.Pointer:
 		if !v.IsNil() {
 			temporarily(v, reflect.Zero(v.Type()), func() { visit(at + " taken away") })
 			eachChange(v.Elem(), at, within, visit)
-		} else if v.Type() == reflect.TypeFor[*bool]() {
+		} else if v.Type() == reflect.TypeFor[*InPlace]() {
 			temporarily(v, reflect.New(v.Type().Elem()), func() { visit(at + " set") })
 		}
 	case reflect.Slice:

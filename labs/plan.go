@@ -60,7 +60,7 @@ func (c *Catalog) ResolveAs(lab *Lab, id string) (*Plan, error) {
 // possible says whether a condition can hold in the lab; what only a running
 // script can see counts as possible.
 func (w Condition) possible(lab *Lab) bool {
-	return (w.InPlace == nil || !*w.InPlace) &&
+	return (w.InPlace == nil || !bool(*w.InPlace)) &&
 		!w.ClusterProfile &&
 		(w.Distribution == "" || w.Distribution == lab.Release.Distribution) &&
 		(len(w.Topology) == 0 || slices.Contains(w.Topology, lab.Topology)) &&

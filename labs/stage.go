@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -222,6 +223,19 @@ type Span struct {
 	Until string `yaml:"until"`
 }
 
+// InPlace is whether an installation is bootstrap-in-place.
+type InPlace bool
+
+// GobEncode keeps the difference between false and nil, which gob does not send.
+func (p InPlace) GobEncode() ([]byte, error) { return strconv.AppendBool(nil, bool(p)), nil }
+
+// GobDecode reads what GobEncode wrote.
+func (p *InPlace) GobDecode(data []byte) error {
+	value, err := strconv.ParseBool(string(data))
+	*p = InPlace(value)
+	return err
+}
+
 // Condition says when an item counts. Topology, distribution, platform and keys
 // of lab.yaml are decided when a lab is resolved; File, Dir and NotEmpty are asked when the
 // script runs.
@@ -231,7 +245,7 @@ type Condition struct {
 	NotEmpty string `yaml:"notEmpty"` // this directory holds something
 	// InPlace: nil is always, true only in a bootstrap-in-place installation,
 	// false only outside one. No lab is installed in place.
-	InPlace *bool `yaml:"inPlace"`
+	InPlace *InPlace `yaml:"inPlace"`
 	// ClusterProfile: the installer has a cluster profile set. No lab has.
 	ClusterProfile bool     `yaml:"clusterProfile"`
 	Distribution   string   `yaml:"distribution"` // okd or ocp

@@ -15,6 +15,9 @@ import (
 func builtBinary(b *testing.B) string {
 	b.Helper()
 	binary := filepath.Join(b.TempDir(), "bootlab")
+	if out, err := exec.Command("go", "generate", "../../labs").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}

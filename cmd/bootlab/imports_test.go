@@ -26,7 +26,8 @@ var ours = map[string][]string{
 	"labs/inspect/gather":       {"labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/mask"},
 	"labs/inspect/watch":        {"labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/gather"},
 
-	"labs/sample": {}, // for tests alone
+	"labs/prepare": {"labs"},
+	"labs/sample":  {}, // for tests alone
 
 	"templates": {},
 

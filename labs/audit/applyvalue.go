@@ -166,7 +166,7 @@ func conditionOf(text string) (labs.Condition, verdict) {
 		case part == inPlace, part == profile:
 			return c, ofNoLab
 		case part == "not "+inPlace:
-			c.InPlace = new(bool)
+			c.InPlace = new(labs.InPlace)
 		case part == "not "+profile:
 		case kind == isFile && conditionPath(file):
 			c.File, n = file, n+1

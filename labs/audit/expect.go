@@ -88,7 +88,7 @@ func (e *expectation) when(c labs.Condition) string {
 	add(isDir, c.Dir)
 	add(notEmpty, c.NotEmpty)
 	if c.InPlace != nil {
-		parts = append(parts, atom{kind: inPlace, not: !*c.InPlace})
+		parts = append(parts, atom{kind: inPlace, not: !bool(*c.InPlace)})
 	}
 	if c.ClusterProfile {
 		parts = append(parts, atom{kind: profile})

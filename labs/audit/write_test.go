@@ -248,7 +248,7 @@ func (w *writing) condition(c labs.Condition) string {
 		return "[[ -f $PWD/" + c.File + " ]]"
 	case c.File != "":
 		return "[ -f \"" + c.File + "\" ]"
-	case c.InPlace != nil && *c.InPlace:
+	case c.InPlace != nil && bool(*c.InPlace):
 		return "[ \"$BOOTSTRAP_INPLACE\" = true ]"
 	case c.InPlace != nil:
 		return "[ \"$BOOTSTRAP_INPLACE\" != true ]"
