@@ -79,9 +79,13 @@ fi 9>&-
 	if err != nil || len(entries) != 4 {
 		t.Errorf("%v, %v: the dry run writes four files", entries, err)
 	}
+	masters := ""
+	for _, m := range lab.Machines.Masters {
+		masters = strings.TrimPrefix(masters+"\n"+m.Name+" "+m.Address, "\n")
+	}
 	for name, want := range map[string]string{
 		"key": protocolLines, "proxy": protocolLines, "secret": dir + "/../" + protocolLines,
-		"masters": machineLines(lab.Machines.Masters...) + "\n",
+		"masters": masters + "\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(work, name)); string(got) != want {
 			t.Errorf("%s holds %q, not %q (%v)", name, got, want, err)

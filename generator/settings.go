@@ -2,10 +2,7 @@ package generator
 
 import (
 	"maps"
-	"net/netip"
 	"regexp"
-	"sort"
-	"strconv"
 	"strings"
 
 	"bootlab/labs"
@@ -21,65 +18,25 @@ type setting struct {
 // printed; a script gets those that its text mentions.
 func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) {
 	list := stageSettings(p.Lab, place, labDir)
-	for _, v := range labValues(p) {
-		quoted, err := shsetting(v.name, v.value)
+	for _, v := range settingValues(p) {
+		quoted, err := shsetting(v.Name, v.Value)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, setting{v.name, quoted})
+		list = append(list, setting{v.Name, quoted})
 	}
 	registries, err := registrySettings(p.Lab, place, labDir)
 	return append(list, registries...), err
 }
 
-// labValue is a setting that is the same in every place, before it is quoted.
-type labValue struct{ name, value string }
-
-func labValues(p *labs.Plan) []labValue {
-	lab := p.Lab
-	values := []labValue{
-		{"CLUSTER_NAME", lab.Metadata.Name},
-		{"BASE_DOMAIN", lab.BaseDomain},
-		{"CLUSTER_DOMAIN", lab.Domain()},
-		{"RELEASE", p.Version()},
-		{"DISTRIBUTION", lab.Release.Distribution},
-		{"RELEASE_IMAGE", lab.Release.Image},
-		{"NETWORK_TYPE", lab.Networking.NetworkType},
-		{"MACHINE_NETWORK", lab.Networking.MachineNetwork[0].CIDR},
-		{"CLUSTER_NETWORK", lab.Networking.ClusterNetwork[0].CIDR},
-		{"CLUSTER_NETWORKS", clusterNetworks(lab.Networking.ClusterNetwork)},
-		{"SERVICE_NETWORK", lab.Networking.ServiceNetwork[0]},
-		{"KUBERNETES_SERVICE_ADDRESS", firstAddress(lab.Networking.ServiceNetwork[0])},
-		{"CONTROL_PLANE_REPLICAS", strconv.Itoa(*lab.ControlPlane.Replicas)},
-		{"COMPUTE_REPLICAS", strconv.Itoa(*lab.Compute[0].Replicas)},
-		{"TOPOLOGY", lab.Topology},
-		{"CONTROL_PLANE_TOPOLOGY", lab.ControlPlaneTopology()},
-		{"INFRASTRUCTURE_TOPOLOGY", lab.InfrastructureTopology()},
-		{"INGRESS_PLACEMENT", ingressPlacement(lab)},
-		{"MASTERS_SCHEDULABLE", strconv.FormatBool(*lab.Compute[0].Replicas == 0)},
-		{"GATEWAY", lab.Machines.Gateway},
-		{"BOOTSTRAP", machineLines(lab.Machines.Bootstrap)},
-		{"MASTERS", machineLines(lab.Machines.Masters...)},
-		{"WORKERS", machineLines(lab.Machines.Workers...)},
-		{"SSH_KEY", lab.SSHKey},
-		{"LIBVIRT_URI", labs.LibvirtURI},
-		{"OWNER_NAMESPACE", labs.OwnerNamespace},
-		{"BOOTSTRAP_DOMAIN", lab.DomainName(lab.Machines.Bootstrap.Name)},
-		{"LAB_POOL", lab.PoolName()},
-		{"BOOTSTRAP_DISK", lab.DiskVolume(lab.Machines.Bootstrap.Name)},
-		{"BOOTSTRAP_IGNITION", lab.IgnitionVolume(lab.Machines.Bootstrap.Name)},
-		{"BALANCER_SOCKET", strings.Replace(labs.BalancerSocket, "work/", "../", 1)},
-		{"SMOKE_NAMESPACE", lab.HostName()},
-		{"SMOKE_HOST", "bootlab-smoke-test.apps." + lab.Domain()},
-		{"SMOKE_GREETING", "This is " + lab.Domain() + "."},
-		{"BOOTSTRAP_BACKENDS", bootstrapBackends()},
-		{"IMAGE_OVERRIDES", imageOverrides(lab.Images)},
-		{"BOOTKUBE_IMAGES", imageNames(p.Bootkube.Images)},
-	}
+// settingValues are the settings that are the same in every place, before they
+// are quoted: those of the lab, those that flags name, and those of bootkube.sh.
+func settingValues(p *labs.Plan) []labs.ScriptValue {
+	values := append(p.ScriptValues(), labs.ScriptValue{Name: "BOOTKUBE_IMAGES", Value: imageNames(p.Bootkube.Images)})
 	values = append(values, stageValues(p)...)
 	for _, v := range p.Bootkube.Variables {
 		if plainWord.MatchString(v.Value) {
-			values = append(values, labValue{v.Name, v.Value})
+			values = append(values, labs.ScriptValue{Name: v.Name, Value: v.Value})
 		}
 	}
 	return values
@@ -87,12 +44,12 @@ func labValues(p *labs.Plan) []labValue {
 
 // stageValues are facts of the release that a script and its checks share: the
 // flags that name a setting.
-func stageValues(p *labs.Plan) []labValue {
-	var values []labValue
+func stageValues(p *labs.Plan) []labs.ScriptValue {
+	var values []labs.ScriptValue
 	add := func(flags []labs.Flag) {
 		for _, f := range flags {
 			if f.Setting != "" {
-				values = append(values, labValue{f.Setting, f.SettingValue()})
+				values = append(values, labs.ScriptValue{Name: f.Setting, Value: f.SettingValue()})
 			}
 		}
 	}
@@ -170,61 +127,6 @@ func mentioned(all []setting, wanted map[string]bool, text string) []setting {
 		}
 	}
 	return out
-}
-
-// bootstrapBackends are the load balancer's backends with the bootstrap node.
-func bootstrapBackends() string {
-	var names []string
-	for _, service := range labs.BootstrapServices() {
-		names = append(names, service.Name)
-	}
-	return strings.Join(names, " ")
-}
-
-// imageOverrides writes the lab's images as lines of name and pull spec.
-func imageOverrides(images map[string]string) string {
-	var lines []string
-	for name, spec := range images {
-		lines = append(lines, name+" "+spec)
-	}
-	sort.Strings(lines)
-	return strings.Join(lines, "\n")
-}
-
-// ingressPlacement is where the installer places the routers.
-func ingressPlacement(lab *labs.Lab) string {
-	if *lab.ControlPlane.Replicas > 1 {
-		return "Workers"
-	}
-	return "ControlPlane"
-}
-
-// machineLines writes machines as lines of name and address.
-func machineLines(machines ...labs.Machine) string {
-	var lines []string
-	for _, m := range machines {
-		lines = append(lines, m.Name+" "+m.Address)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// clusterNetworks writes the pods' networks as lines of network and host prefix.
-func clusterNetworks(networks []labs.ClusterNetwork) string {
-	var lines []string
-	for _, n := range networks {
-		lines = append(lines, n.CIDR+" "+strconv.Itoa(n.HostPrefix))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// firstAddress is the first host address of a network: Kubernetes gives the
-// API's own service that of the service network.
-func firstAddress(cidr string) string {
-	prefix, err := netip.ParsePrefix(cidr)
-	if err != nil {
-		return ""
-	}
-	return prefix.Masked().Addr().Next().String()
 }
 
 // imageNames lists the payload names that bootkube.sh of the release asks for,

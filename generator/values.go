@@ -7,8 +7,8 @@ import "bootlab/labs"
 // and files beside lab.yaml. The declarations of checks refer to them.
 func Values(p *labs.Plan) map[string]string {
 	values := map[string]string{}
-	for _, v := range labValues(p) {
-		values[v.name] = v.value
+	for _, v := range settingValues(p) {
+		values[v.Name] = v.Value
 	}
 	return values
 }

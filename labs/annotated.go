@@ -151,7 +151,8 @@ func (p *Plan) annotated(f *AnnotatedFile) *AnnotatedFile {
 		part := &mine.Parts[i]
 		var keys []string
 		for _, name := range valueNames(part.Text) {
-			keys = append(keys, fileValues[name].keys...)
+			v, _ := fileValue(name)
+			keys = append(keys, v.keys...)
 			if p.imageOf(name) != "" {
 				keys = append(keys, imageKeys...)
 			}

@@ -103,7 +103,7 @@ func (v *fileValidation) looks() {
 // names complains of each $NAME in a text that nothing is known for.
 func (v *fileValidation) names(at, text string) {
 	for _, name := range valueNames(text) {
-		if _, known := fileValues[name]; !known && !v.catalog.hasImage(name) {
+		if _, known := fileValue(name); !known && !v.catalog.hasImage(name) {
 			v.complain("%s: $%s has no value", at, name)
 		}
 	}

@@ -2,7 +2,6 @@ package labs
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -19,44 +18,18 @@ func valueNames(text string) []string {
 	return names
 }
 
-// fileValue is what a $NAME becomes, and the keys of lab.yaml it comes from.
-type fileValue struct {
-	keys []string
-	of   func(p *Plan) string
-}
-
 // imageKeys decide which image a variable of bootkube.sh holds.
 var imageKeys = []string{"release.image", "images"}
 
-// fileValues are the names that a part may use beside the image variables of
-// bootkube.sh. Loading a lab refuses values that would not stand as they are in
-// YAML and JSON.
-var fileValues = map[string]fileValue{
-	"CLUSTER_NAME":           {[]string{"metadata.name"}, func(p *Plan) string { return p.Lab.Metadata.Name }},
-	"CLUSTER_DOMAIN":         {[]string{"metadata.name", "baseDomain"}, func(p *Plan) string { return p.Lab.Domain() }},
-	"CLUSTER_NETWORK":        {[]string{"networking.clusterNetwork[].cidr"}, func(p *Plan) string { return p.Lab.Networking.ClusterNetwork[0].CIDR }},
-	"SERVICE_NETWORK":        {[]string{"networking.serviceNetwork"}, func(p *Plan) string { return p.Lab.Networking.ServiceNetwork[0] }},
-	"BOOTSTRAP_ADDRESS":      {[]string{"machines.bootstrap.address", "networking.machineNetwork"}, func(p *Plan) string { return p.Lab.Machines.Bootstrap.Address }},
-	"CONTROL_PLANE_REPLICAS": {[]string{"controlPlane.replicas"}, func(p *Plan) string { return strconv.Itoa(*p.Lab.ControlPlane.Replicas) }},
-	"ETCD_MEMBERS":           {[]string{"controlPlane.replicas"}, func(p *Plan) string { return strconv.Itoa(p.Lab.EtcdMembers()) }},
-	"CONTROL_PLANE_TOPOLOGY": {[]string{"controlPlane.replicas"}, func(p *Plan) string { return p.Lab.ControlPlaneTopology() }},
-	"INFRASTRUCTURE_TOPOLOGY": {[]string{"compute[].replicas", "controlPlane.replicas"},
-		func(p *Plan) string { return p.Lab.InfrastructureTopology() }},
-	"TERMINATION_SECONDS":  {[]string{"controlPlane.replicas"}, func(p *Plan) string { return p.Lab.terminationSeconds() }},
-	"RELEASE":              {[]string{"release.version"}, func(p *Plan) string { return p.Release.ID }},
-	"VERSION":              {[]string{"release.image"}, func(p *Plan) string { return "<version of the release image>" }},
-	"RELEASE_IMAGE_DIGEST": {[]string{"release.image"}, (*Plan).releaseByDigest},
-}
-
 // fill puts the values in the places of their names.
 func (p *Plan) fill(text string) string {
-	return valueName.ReplaceAllStringFunc(text, func(name string) string { return p.fileValue(name[1:]) })
+	return valueName.ReplaceAllStringFunc(text, func(name string) string { return p.textValue(name[1:]) })
 }
 
-// fileValue is the value of a name; what only the release image knows is told
-// in words.
-func (p *Plan) fileValue(name string) string {
-	if v, ok := fileValues[name]; ok {
+// textValue is the value of a name in a text: of the table of values or of an
+// image variable of bootkube.sh. What only the release image knows is said in words.
+func (p *Plan) textValue(name string) string {
+	if v, ok := fileValue(name); ok {
 		return v.of(p)
 	}
 	image := p.imageOf(name)

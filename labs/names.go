@@ -41,9 +41,13 @@ type BalancerService struct {
 // bootkube.service.
 const AssetDir = "/opt/openshift"
 
+// HostPrefix begins the name of everything that bootlab makes on a host or in a
+// cluster.
+const HostPrefix = "bootlab-"
+
 // HostName is what everything of the lab begins with, or is called, that a host or
 // a cluster could have of several labs.
-func (l *Lab) HostName() string { return "bootlab-" + l.Metadata.Name }
+func (l *Lab) HostName() string { return HostPrefix + l.Metadata.Name }
 
 // DomainName is the name of a machine's libvirt domain: machines of several
 // labs stand side by side on one host.

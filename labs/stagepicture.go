@@ -72,7 +72,7 @@ func (s *Stage) validatePictures(complain func(string, ...any)) {
 	}
 	names := func(what, text string) {
 		for _, name := range valueNames(text) {
-			if _, known := fileValues[name]; !known {
+			if _, known := fileValue(name); !known {
 				complain("%s: $%s is no value of a lab", what, name)
 			}
 		}

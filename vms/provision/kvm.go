@@ -14,6 +14,7 @@ import (
 
 	"libvirt.org/go/libvirtxml"
 
+	"bootlab/labs"
 	"bootlab/vms"
 )
 
@@ -164,7 +165,7 @@ func probeDomain(volume string, run vms.Accelerator) *libvirtxml.Domain {
 	}
 	return &libvirtxml.Domain{
 		Type:   string(run),
-		Name:   "bootlab-" + strings.TrimSuffix(volume, ".img"),
+		Name:   labs.HostPrefix + strings.TrimSuffix(volume, ".img"),
 		Memory: &libvirtxml.DomainMemory{Value: 64, Unit: "MiB"},
 		VCPU:   &libvirtxml.DomainVCPU{Value: 1},
 		OS: &libvirtxml.DomainOS{
