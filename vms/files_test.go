@@ -11,25 +11,10 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/labtest"
 )
 
 var update = flag.Bool("update", false, "accept what is made now as right")
-
-// shippedLab loads one of the labs that bootlab init writes.
-func shippedLab(t testing.TB, name string) *labs.Lab {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "labs", "examples", name, labs.LabFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for file, data := range map[string][]byte{labs.LabFile: text, "pull-secret.json": []byte(`{"auths": {"registry.example.test": {"auth": "eDp5"}}}`)} {
-		if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return loadLab(t, filepath.Join(dir, labs.LabFile))
-}
 
 func loadLab(t testing.TB, file string) *labs.Lab {
 	t.Helper()
@@ -54,7 +39,7 @@ func shippedLabs(t testing.TB) []string {
 
 func TestDefinitionsOfShippedLabs(t *testing.T) {
 	for _, name := range shippedLabs(t) {
-		files, err := Files(shippedLab(t, name))
+		files, err := Files(labtest.Shipped(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +111,7 @@ func TestHostileNamesEndAtLabYAML(t *testing.T) {
 
 // What the table above stops would do no harm here either: XML is escaped.
 func TestDefinitionsEscapeWhatTheyAreGiven(t *testing.T) {
-	lab := *shippedLab(t, "bootstrap-only")
+	lab := *labtest.Shipped(t, "bootstrap-only")
 	lab.Metadata.Name = `a"><evil/>&`
 	files, err := Files(&lab)
 	if err != nil {
@@ -142,7 +127,7 @@ func TestDefinitionsEscapeWhatTheyAreGiven(t *testing.T) {
 
 func TestCommandsNameOnlyFilesThatAreGenerated(t *testing.T) {
 	for _, name := range shippedLabs(t) {
-		lab := shippedLab(t, name)
+		lab := labtest.Shipped(t, name)
 		files, err := Files(lab)
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +151,7 @@ func TestCommandsNameOnlyFilesThatAreGenerated(t *testing.T) {
 
 func TestNetworksWithoutBalancer(t *testing.T) {
 	for _, name := range shippedLabs(t) {
-		lab := shippedLab(t, name)
+		lab := labtest.Shipped(t, name)
 		text, err := NetworkWithoutBalancer(lab, ownerOf(lab)).Marshal()
 		if err != nil {
 			t.Fatal(err)

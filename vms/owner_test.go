@@ -1,6 +1,10 @@
 package vms
 
-import "testing"
+import (
+	"testing"
+
+	"bootlab/labs/labtest"
+)
 
 func TestTheOwnerIsFoundAgain(t *testing.T) {
 	for _, o := range []Owner{
@@ -40,7 +44,7 @@ func TestOwnersOfOneNameAreTold(t *testing.T) {
 }
 
 func TestFilesOfALabAreKnownByTheirName(t *testing.T) {
-	lab := shippedLab(t, "compact")
+	lab := labtest.Shipped(t, "compact")
 	for _, m := range Machines(lab) {
 		for _, name := range []string{DiskVolume(lab, m.Name), IgnitionVolume(lab, m.Name)} {
 			if !VolumeOf(lab, name) {

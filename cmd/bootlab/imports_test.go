@@ -27,7 +27,8 @@ var ours = map[string][]string{
 	"labs/inspect/watch":        {"labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/gather"},
 
 	"labs/prepare": {"labs"},
-	"labs/sample":  {}, // for tests alone
+	"labs/sample":  {},       // for tests alone
+	"labs/labtest": {"labs"}, // for tests alone
 
 	"templates": {},
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/labs/labtest"
 	"bootlab/vms"
 )
 
@@ -17,9 +18,9 @@ func TestTheBalancerOfEveryShippedLab(t *testing.T) {
 	}
 	for _, example := range labs.ExampleList() {
 		name := example.Name
-		lab := shippedLab(t, name)
+		lab := labtest.Shipped(t, name)
 		text := vms.Balancer(lab, "/tmp/haproxy.sock")
-		if out, err := exec.Command(program, "-c", "-f", fileWith(t, []byte(text))).CombinedOutput(); err != nil {
+		if out, err := exec.Command(program, "-c", "-f", labtest.File(t, []byte(text))).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 		for _, s := range labs.BootstrapServices() {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"bootlab/labs/labtest"
 	"bootlab/vms"
 )
 
@@ -15,7 +16,7 @@ func TestTheBalancersSocketMayHaveAnyPath(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, dir := range []string{"plain", "with space", "it's", `a"b`, "a$HOME", "a#b", `back\slash`} {
-		file := fileWith(t, []byte(vms.Balancer(shippedLab(t, "compact"), filepath.Join("/tmp", dir, "haproxy.sock"))))
+		file := labtest.File(t, []byte(vms.Balancer(labtest.Shipped(t, "compact"), filepath.Join("/tmp", dir, "haproxy.sock"))))
 		if out, err := exec.Command(program, "-c", "-f", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", dir, err, out)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"bootlab/labs"
+	"bootlab/labs/labtest"
 	"bootlab/vms"
 	"bootlab/vms/libvirt"
 	"bootlab/vms/provision"
@@ -141,7 +142,7 @@ func TestTheDoctorSeesWhatIsAmiss(t *testing.T) {
 	said := map[string]bool{}
 	for _, c := range doctorCases {
 		t.Run(c.topic+"/"+c.says, func(t *testing.T) {
-			f := goodHost(shippedLab(t, "compact"))
+			f := goodHost(labtest.Shipped(t, "compact"))
 			if c.change != nil {
 				c.change(f)
 			}
@@ -220,7 +221,7 @@ func TestTextsOfTheDoctorAreTemplates(t *testing.T) {
 // 9500 MiB are left of 16 GiB when the system and other programs take more than
 // 6 GiB.
 func TestTheSmallestLabFitsALaptopOf16GiB(t *testing.T) {
-	f := goodHost(shippedLab(t, "bootstrap-only"))
+	f := goodHost(labtest.Shipped(t, "bootstrap-only"))
 	f.CPUs, f.Memory, f.PoolFree = 8, 9500, 100<<30
 	for _, run := range []vms.Accelerator{vms.KVM, vms.Emulated} {
 		f.Run, f.Asked = run, true
@@ -241,7 +242,7 @@ func TestTheSmallestLabFitsALaptopOf16GiB(t *testing.T) {
 }
 
 func TestALabWithoutABalancerNeedsNoneOfItsParts(t *testing.T) {
-	f := goodHost(shippedLab(t, "compact"))
+	f := goodHost(labtest.Shipped(t, "compact"))
 	f.NoBalancer, f.HAProxy, f.MayBindLow = true, "", false
 	f.Firewall, f.FirewallCloses = true, []int{6443}
 	f.Listeners = []netip.AddrPort{netip.MustParseAddrPort("[::]:443")}
@@ -261,7 +262,7 @@ func TestWithoutLibvirtTheRestIsLookedAtAllTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := provision.New(shippedLab(t, "compact"), nil, state, t.TempDir())
+	p, err := provision.New(labtest.Shipped(t, "compact"), nil, state, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +306,7 @@ func TestTheKernelsListsAreRead(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	const sockets = "  sl  local_address rem_address   st\n   0: 0100007F:1F90 00000000:0000 0A 0\n   1: 0100007F:1F91 0100007F:0001 01 0\n   2: 00000000000000000000000000000000:01BB 00000000000000000000000000000000:0000 0A 0\n"
-	file := fileWith(t, []byte(sockets))
+	file := labtest.File(t, []byte(sockets))
 	if got := listeners(file); !reflect.DeepEqual(got, []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080"), netip.MustParseAddrPort("[::]:443")}) {
 		t.Errorf("%v", got)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"libvirt.org/go/libvirtxml"
 
+	"bootlab/labs/labtest"
 	"bootlab/vms"
 	"bootlab/vms/libvirt"
 )
@@ -104,7 +105,7 @@ func (h *nameServer) change(do, text string, how func(at int, record libvirtxml.
 func unbalanced(t *testing.T, name string, host *nameServer) *Provisioner {
 	t.Helper()
 	state := newState(t)
-	p, err := New(shippedLab(t, name), host, state, t.TempDir())
+	p, err := New(labtest.Shipped(t, name), host, state, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"bootlab/labs/labtest"
 	"bootlab/vms"
 	"bootlab/vms/libvirt"
 	"bootlab/vms/state"
@@ -105,7 +106,7 @@ func probing(t *testing.T, host libvirt.Host) *Provisioner {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { state.Close() })
-	p, err := New(shippedLab(t, "compact"), host, state, t.TempDir())
+	p, err := New(labtest.Shipped(t, "compact"), host, state, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"bootlab/labs/labtest"
 	"bootlab/vms/libvirt"
 )
 
@@ -18,7 +19,7 @@ func TestTheNamesFollowTheControlPlaneInMemory(t *testing.T) {
 		t.Skip(err)
 	}
 	defer host.Close()
-	p, err := New(shippedLab(t, "compact"), host, newState(t), t.TempDir())
+	p, err := New(labtest.Shipped(t, "compact"), host, newState(t), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"bootlab/labs/labtest"
 	"bootlab/vms"
 )
 
 func TestWordsForMachines(t *testing.T) {
-	all := vms.Machines(shippedLab(t, "ha"))
+	all := vms.Machines(labtest.Shipped(t, "ha"))
 	masters, workers := []string{"master-0", "master-1", "master-2"}, []string{"worker-0", "worker-1"}
 	every := slices.Concat([]string{"bootstrap"}, masters, workers)
 	for _, c := range []struct{ words, want []string }{

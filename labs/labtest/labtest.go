@@ -1,4 +1,5 @@
-package doctor
+// Package labtest gives tests a lab, and files. Only tests import it.
+package labtest
 
 import (
 	"errors"
@@ -10,12 +11,16 @@ import (
 	"bootlab/labs"
 )
 
-// shippedLab loads one of the labs that bootlab init writes.
-func shippedLab(t testing.TB, name string) *labs.Lab {
+// Shipped loads one of the labs that bootlab init writes, in a directory of its
+// own that holds a pull secret too.
+func Shipped(t testing.TB, name string) *labs.Lab {
 	t.Helper()
-	dir := t.TempDir()
 	text, err := fs.ReadFile(labs.Examples, name+"/"+labs.LabFile)
-	err = errors.Join(err, os.WriteFile(filepath.Join(dir, labs.LabFile), text, 0o600),
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	err = errors.Join(os.WriteFile(filepath.Join(dir, labs.LabFile), text, 0o600),
 		os.WriteFile(filepath.Join(dir, "pull-secret.json"), []byte(`{"auths": {"registry.example.test": {"auth": "eDp5"}}}`), 0o600))
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +32,8 @@ func shippedLab(t testing.TB, name string) *labs.Lab {
 	return lab
 }
 
-func fileWith(t *testing.T, data []byte) string {
+// File is a file of the test with this content.
+func File(t testing.TB, data []byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, data, 0o600); err != nil {
