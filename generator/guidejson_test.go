@@ -2,9 +2,12 @@ package generator
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"bootlab/labs"
 )
 
 // pageList reads guide.json of a shipped lab, and the paths of all its files.
@@ -19,6 +22,34 @@ func pageList(t *testing.T, example, release string) (*guideIndex, map[string]st
 		t.Fatal(err)
 	}
 	return index, files
+}
+
+// outline is guide.json as a table of contents: a line for each page, with its id,
+// title, script, and the stage of bootkube.sh.
+func outline(data []byte) string {
+	index := &guideIndex{}
+	if err := json.Unmarshal(data, index); err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	lab := index.Lab
+	fmt.Fprintf(&b, "%s, %s: %s, %s %s\n", lab.Name, lab.Domain, lab.Topology, lab.Distribution, lab.Release)
+	for _, group := range index.Groups {
+		fmt.Fprintf(&b, "\n%s: %s\n", group.ID, group.Title)
+		for _, p := range group.Pages {
+			line := fmt.Sprintf("  %s: %s", p.ID, p.Title)
+			if p.File != "guide/"+p.ID+".md" {
+				line += ", " + p.File
+			}
+			for _, part := range []string{p.Script, p.Bootkube} {
+				if part != "" {
+					line += ", " + part
+				}
+			}
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }
 
 func TestTheListOfPagesNamesEveryPageOnce(t *testing.T) {
@@ -49,6 +80,20 @@ func TestTheListOfPagesTellsHowToKnowAStage(t *testing.T) {
 	}
 	stages := index.group(stagesGroup).Pages
 	at := func(id string) int { return slices.IndexFunc(stages, func(p guidePage) bool { return p.ID == id }) }
+	plan := plan(t, "compact", "4.21")
+	if len(stages) != len(plan.Stages) {
+		t.Fatalf("%d pages of %d stages", len(stages), len(plan.Stages))
+	}
+	for i, s := range plan.Stages {
+		want := guidePage{ID: s.ID, Title: s.Title, File: "guide/" + s.ID + ".md", Kind: "stage", Script: stages[i].Script,
+			Bootkube: s.Bootkube, Marker: s.Marker(), Record: s.RecordName(), Summary: stages[i].Summary}
+		if stages[i] != want {
+			t.Errorf("%+v, not %+v", stages[i], want)
+		}
+		if script := "scripts/" + s.ScriptName(); stages[i].Script != "" && (stages[i].Script != script || !s.In(labs.Local)) {
+			t.Errorf("%s: script %s", s.ID, stages[i].Script)
+		}
+	}
 	etcd, node := stages[at("render-etcd")], stages[at("verify-api")]
 	if etcd.Kind != "stage" || etcd.Script != "scripts/render-etcd.sh" || etcd.Bootkube != "etcd-bootstrap" ||
 		etcd.Marker != "etcd-bootstrap.done" || etcd.Record != "etcd-bootstrap" {
