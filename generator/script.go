@@ -305,7 +305,7 @@ func (d *scriptData) Typed() string {
 }
 
 // FollowedBy is the script that comes next, as it is called; empty when what
-// comes next is told in words.
+// comes next is described in words.
 func (d *scriptData) FollowedBy() string {
 	if len(d.Stage.Next) > 0 {
 		return ""

@@ -30,8 +30,8 @@ const (
 )
 
 // fillDefaults puts a value into every field that the file leaves out. A field
-// that the file sets is never touched, so that a wrong value is told and not
-// hidden.
+// that the file sets is never touched, so that a wrong value is reported and
+// not hidden.
 func (l *loading) fillDefaults() {
 	lab := l.lab
 	l.text("apiVersion", &lab.APIVersion, "v1")

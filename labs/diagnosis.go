@@ -45,15 +45,15 @@ const (
 	CertificatesForm = "certificates" // PEM behind lines "==> FILE"; read as a list of certificates
 )
 
-// Evidence is one thing to look at: how it is had from a live machine, and where
-// it stands in a bundle. The layout of bundles is that of openshift-install
-// gather bootstrap (openshift/installer installer-gather.sh), so that either
-// reads the other's.
+// Evidence is one thing to look at: how it is collected from a live machine, and
+// where it is in a bundle. Bundles have the layout of openshift-install gather
+// bootstrap (openshift/installer installer-gather.sh), so each program reads the
+// bundles of the other.
 type Evidence struct {
 	ID    string `yaml:"id"`
 	Title string `yaml:"title"` // what it is, as "the journal of bootkube.service"
 	On    string `yaml:"on"`    // one of the On constants
-	Form  string `yaml:"form"`  // one of the forms; text unless told
+	Form  string `yaml:"form"`  // one of the forms; text is the default
 	// Run is a line of bash that prints it, as root on a node. It may use
 	// $ASSET_DIR, $HOST_ROOT (empty on a node), on the workstation $WORK_DIR (the
 	// lab's out/work), and the settings of the lab that [Lab.Settings] names. It
@@ -68,12 +68,12 @@ type Evidence struct {
 	// of openshift-install have it; several files are put behind each other,
 	// each with a line "==> FILE" before it.
 	Also []string `yaml:"also"`
-	// First: of Also the first place that has anything is enough.
+	// First: the first place of Also that has anything is enough.
 	First bool `yaml:"first"`
-	// Named: of several places each file stands behind its name, also one alone.
+	// Named: each file stands behind its name, also when there is only one.
 	Named   bool   `yaml:"named"`
-	Limit   int    `yaml:"limit"`   // KiB that are kept, the last ones; 2048 unless told
-	Seconds int    `yaml:"seconds"` // after which it is given up; 20 unless told
+	Limit   int    `yaml:"limit"`   // KiB that are kept, from the end; 2048 is the default
+	Seconds int    `yaml:"seconds"` // after which collecting it stops; 20 is the default
 	Source  string `yaml:"source"`
 	Span    `yaml:",inline"`
 	When    Condition `yaml:"when"`
@@ -91,25 +91,26 @@ type Layer struct {
 	Page  string `yaml:"page"` // stage or chapter of the guide that explains it
 	// Local: the layer is walked in a local run too.
 	Local bool `yaml:"local"`
-	// Good is what proves that all is well; one of them is enough. Then none of its
-	// symptoms is tried. A layer without it is passed when no symptom is proven,
-	// and Begun, if it is there, does not hold.
+	// Good are the proofs that all is well. When one of them holds, no symptom is
+	// tried. A layer without Good is passed when no symptom is proven and Begun, if
+	// it is there, does not hold.
 	Good []Proof `yaml:"good"`
-	// Begun proves that the layer had its turn and should be good by now: without
-	// it nothing is wrong yet, and the walk ends with "not reached yet". Empty: it
-	// always had.
+	// Begun proves that the bootstrap has reached the layer, which should be good by
+	// now. When it does not hold, nothing is wrong yet, and the walk ends with "not
+	// reached yet". Empty: the layer is always reached.
 	Begun []Proof `yaml:"begun"`
-	// Evidence is what is first looked at here.
+	// Evidence is what this layer needs and no layer before it.
 	Evidence []*Evidence `yaml:"evidence"`
 	// Stages are those whose usual failures (see [Failure]) are symptoms of this
-	// layer too, behind its own. They are told once, in the stage's data.
+	// layer too, behind its own. They are written once, in the stage's data.
 	Stages   []string  `yaml:"stages"`
 	Symptoms []Symptom `yaml:"symptoms"`
-	// SeenBy is the evidence of which one is needed to answer the question; where none
-	// was collected, nothing says that it had no turn yet. Empty: any of the proofs.
+	// SeenBy is the evidence that answers the question. When none of it was
+	// collected, the layer cannot be seen, which is not the same as "not reached
+	// yet". Empty: the evidence of any proof.
 	SeenBy []string `yaml:"seen_by"`
-	// ShownBy are the later layers of which one that is good shows that this one is
-	// or was: they cannot work without it.
+	// ShownBy are later layers that cannot work without this one. When one of them is
+	// good, this one is good too, or was.
 	ShownBy []string `yaml:"shown_by"`
 	Span    `yaml:",inline"`
 	When    Condition `yaml:"when"`
@@ -125,16 +126,16 @@ type Symptom struct {
 	Proof []Proof `yaml:"proof"` // all of them
 	// Or is another way to prove it: all of them.
 	Or []Proof `yaml:"or"`
-	// Unless: one of them takes the proof back.
+	// Unless: when one of these holds, the symptom is not proven.
 	Unless []Proof `yaml:"unless"`
 	// Command is what a person runs to see the proof with their own eyes.
 	Command string `yaml:"command"`
 	Fix     string `yaml:"fix"`
 	Stage   string `yaml:"stage"` // the stage it strikes; empty if none
-	// Harmless: it looks like a failure and is none. It is told, and never ends the
-	// walk.
+	// Harmless: it looks like a failure and is none. The report shows it, and the walk
+	// goes on.
 	Harmless bool `yaml:"harmless"`
-	// Warning: told beside whatever else is found, and never ends the walk.
+	// Warning: the report shows it in addition to any cause, and the walk goes on.
 	Warning bool   `yaml:"warning"`
 	Source  string `yaml:"source"`
 	Span    `yaml:",inline"`
@@ -173,7 +174,7 @@ type Proof struct {
 	// Unit: Says is asked of the last try of this unit, if that failed, and not of
 	// stages.
 	Unit string `yaml:"unit"`
-	// Positive: it proves when it holds, and says nothing when it does not.
+	// Positive: it proves something when it holds, and nothing when it does not.
 	Positive bool `yaml:"positive"`
 }
 
@@ -221,7 +222,7 @@ func (f *diagnosisFiles) diagnosis() *Diagnosis {
 	return d
 }
 
-// fill puts in what is not told.
+// fill sets the defaults.
 func (e *Evidence) fill() {
 	if e.Form == "" {
 		e.Form = TextForm

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong in a YAML file, told so that its author
-// can fix it without a second tool.
+// Problem is one thing that is wrong in a YAML file, with all that its
+// author needs to fix it.
 type Problem struct {
 	File    string // path as the user gave it
 	Line    int    // 1-based line in File; 0 when the file as a whole is meant

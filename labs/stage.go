@@ -392,7 +392,7 @@ type Invalidation struct {
 	Never bool `yaml:"never"`
 }
 
-// Note is one step told in words.
+// Note is one step, described in words.
 type Note struct {
 	ID   string `yaml:"id"`
 	Text string `yaml:"text"`

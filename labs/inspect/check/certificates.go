@@ -145,7 +145,8 @@ func (l *look) publicKey(file string) crypto.PublicKey {
 	return nil
 }
 
-// block is the first block of PEM whose label ends so; that there is none is told.
+// block is the first block of PEM whose label ends so. That there is none is
+// reported.
 func (l *look) block(file, label string) *pem.Block {
 	rest, ok := l.text(file)
 	if !ok {

@@ -18,9 +18,9 @@ func (c Change) Is() string {
 }
 
 // Changes compares two reports of the same stages. A check whose outcome is the
-// same, but which found another thing, has changed too. Without a report before,
-// it is what is not as it should be. Of a stage that could not run only that is
-// told.
+// same, but which found another thing, has changed too. Without an earlier report
+// the changes are the checks that did not pass. A stage that could not run is one
+// change.
 func Changes(before, now *Report) []Change {
 	was := map[string]Stage{}
 	if before != nil {

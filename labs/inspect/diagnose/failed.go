@@ -141,8 +141,8 @@ func failuresOf(service string, entries []record.Entry) []failure {
 }
 
 // failedOften says whether a stage that is tried once more has failed at least twice
-// since it last ended well: then the tries before are evidence, for nobody has
-// repaired anything since. After one failure the second try has its chance.
+// since it last ended well: then the earlier tries are evidence, since nothing
+// was repaired between them. After one failure the second try may still succeed.
 func failedOften(entries []record.Entry, stage string) bool {
 	times := 0
 	for i, e := range entries {

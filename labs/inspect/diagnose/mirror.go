@@ -11,8 +11,8 @@ import (
 // Source: containers/image docker/docker_image_src.go, newImageSource, 4.1 to main.
 var mirrorsFailed = regexp.MustCompile(`\(Mirrors also failed: (\[.*\])\)?`)
 
-// ofMirrors is the line without what is said of the source: where mirrors are named,
-// nobody expects the source to be reached, and the error of the mirror is the cause.
+// ofMirrors is the line without the error of the source. Where mirrors are named, the
+// source need not be reachable, so the error of the mirror is the cause.
 func ofMirrors(line string) string {
 	m := mirrorsFailed.FindStringSubmatchIndex(line)
 	if m == nil {

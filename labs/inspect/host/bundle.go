@@ -45,8 +45,8 @@ type limits struct {
 var bundleLimits = limits{total: 2 << 30, file: 256 << 20, entries: 200_000, path: 1024}
 
 // OpenBundle opens a directory, or unpacks a .tar or .tar.gz into a private
-// directory that [Bundle.Close] removes. Errors say what the file is not; what
-// is only damaged or too much is told in Notes. Unpacking ends with ctx, and so
+// directory that [Bundle.Close] removes. An error says that the file is no
+// bundle; Notes list what is damaged or was too much to unpack. Unpacking ends with ctx, and so
 // does all later reading of the bundle.
 func OpenBundle(ctx context.Context, path string) (*Bundle, error) {
 	return openBundle(ctx, path, bundleLimits)

@@ -21,8 +21,8 @@ type asked struct {
 	options string // what the place adds to the settings
 }
 
-// Collect asks the machines for evidence, all machines at once and each for one
-// thing after the other. It never fails: what could not be had says why. A
+// Collect asks the machines for evidence: all machines at once, and each for one
+// thing after the other. It never fails: what could not be collected says why. A
 // machine that cannot be reached, or hangs, is not asked again. progress, which may be
 // nil, hears of each thing as it comes.
 func (p *Hosts) Collect(ctx context.Context, lab *labs.Lab, all []*labs.Evidence, progress func(Found)) []Found {

@@ -26,10 +26,10 @@ const look = `look() { # SECONDS BYTES LINE
 }
 `
 
-// Glance asks one place for several things at once, by one line of bash in
-// which they run beside each other: quicker than [Hosts.Collect], for who looks
-// again and again. node names the master; evidence is all for the same place.
-// The error is that nothing could be asked.
+// Glance collects several pieces of evidence from one machine by one line of bash,
+// in which they run in parallel. It is quicker than [Hosts.Collect], for a command
+// that looks again and again. node names the master; all evidence is for the same
+// machine. An error says that the machine could not be asked.
 func (p *Hosts) Glance(ctx context.Context, lab *labs.Lab, node string, evidence []*labs.Evidence) ([]Found, error) {
 	g, err := p.groupOf(ctx, lab, node, evidence)
 	if err != nil {

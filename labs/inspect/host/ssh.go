@@ -35,8 +35,8 @@ func (n Node) Run(ctx context.Context, line string, limit int) (Result, error) {
 }
 
 // patience ends what goes on there when nothing waits for it any more: the end of
-// ssh does not. It comes a little later than the end of ctx, so that this is what
-// is told. Empty where ctx has no end.
+// ssh does not. It comes a little later than the end of ctx, so that the
+// end of ctx is what is reported. Empty where ctx has no end.
 func patience(ctx context.Context) string {
 	end, ends := ctx.Deadline()
 	if !ends {
