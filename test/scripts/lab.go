@@ -160,7 +160,7 @@ func NewLab(tb testing.TB, env *podman.Env, options Options) *Lab {
 }
 
 func (l *Lab) generate(options Options) error {
-	if _, err := Bootlab("init", l.Dir, "--from", shippedOf(options.From)); err != nil {
+	if err := initialize(l.Dir, "--from", shippedOf(options.From)); err != nil {
 		return err
 	}
 	file := filepath.Join(l.Dir, "lab.yaml")
@@ -188,8 +188,7 @@ func (l *Lab) generate(options Options) error {
 			return err
 		}
 	}
-	_, err = Bootlab("generate", l.Dir)
-	return err
+	return generate(l.Dir)
 }
 
 // withRelease names a release in the commented lab.yaml, as a person would.
