@@ -1,12 +1,12 @@
 package scripts
 
 import (
-	"errors"
 	"bytes"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
