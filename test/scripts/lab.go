@@ -325,6 +325,13 @@ func makeGood(tb testing.TB, account podman.Account, place labs.Place, env *podm
 	if err := l.generate(Options{}); err != nil {
 		return nil, err
 	}
+	if place == labs.Local && account != podman.Ordinary(tb) {
+		// The same names, so the same certificates. TestTheWholeChain makes new ones
+		// as each account.
+		if err := l.takeAssets(Good(tb, podman.Ordinary(tb), labs.Local), "tls"); err != nil {
+			return nil, err
+		}
+	}
 	env.Own(tb, l.Dir)
 	for _, s := range Stages(tb, release, place) {
 		r := l.Run(tb, s.ScriptName())
