@@ -38,8 +38,9 @@ test: ## test the module bootlab: needs no more than bash
 # of the time.
 LIMIT := $(if $(filter all,$(BOOTLAB_TEST)),6h,85m)
 
+# The longest package begins first, the others beside it.
 test-podman: ## run the scripts with podman, machines with libvirt, and look at the site with chromium
-	go -C test test -tags=libvirt_dlopen -count=1 -parallel=5 -timeout=$(LIMIT) ./...
+	go -C test test -tags=libvirt_dlopen -count=1 -parallel=5 -timeout=$(LIMIT) ./scripts ./...
 
 test-guests: ## boot machines that read Ignition, end to end
 	go -C test test -tags=libvirt_dlopen,guests -run='^TestGuestsReadIgnition$$' -v -count=1 -timeout=30m ./vms

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,6 +20,10 @@ type process struct {
 	ended chan struct{}
 }
 
+// uncollected lets programs that live for seconds collect no garbage before they
+// hold this much: a starting API server saves a sixth of its processor time.
+var uncollected = []string{"GOGC=off", "GOMEMLIMIT=512MiB"}
+
 // start starts a program, with no more of the environment than it is given.
 func (c *ControlPlane) start(name string, environment []string, words ...string) (*process, error) {
 	p := &process{name: name, log: filepath.Join(c.Dir, "logs", name+".log"), ended: make(chan struct{})}
@@ -28,7 +33,7 @@ func (c *ControlPlane) start(name string, environment []string, words ...string)
 	}
 	defer log.Close()
 	p.cmd = exec.Command(words[0], words[1:]...)
-	p.cmd.Env = append([]string{"PATH=" + c.programs + ":/usr/bin:/bin", "HOME=" + c.Dir}, environment...)
+	p.cmd.Env = slices.Concat([]string{"PATH=" + c.programs + ":/usr/bin:/bin", "HOME=" + c.Dir}, uncollected, environment)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = c.Dir, log, log
 	if err := c.Network.Start(p.cmd); err != nil {
 		return nil, err

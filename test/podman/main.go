@@ -1,10 +1,12 @@
 package podman
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,8 +22,36 @@ var base = sync.OnceValues(func() (string, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", err
 	}
-	return dir, os.Chmod(dir, 0o755)
+	return dir, errors.Join(os.Chmod(dir, 0o755), inMemory(dir))
 })
+
+// roomy is how many KiB of memory must be available to keep the tests' files in it:
+// several times what they hold at once.
+const roomy = 8 << 20
+
+var available = regexp.MustCompile(`(?m)^MemAvailable: +([0-9]+) kB$`)
+
+// inMemory mounts a file system in memory on the directory, where that can be done.
+// Tests copy and remove labs of a thousand files each, hundreds of times: on a disk
+// that takes four times as much of the processor.
+func inMemory(dir string) error {
+	data, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return err
+	}
+	found := available.FindSubmatch(data)
+	if os.Getuid() != 0 || found == nil {
+		return nil
+	}
+	if free, err := strconv.Atoi(string(found[1])); err != nil || free < roomy {
+		return err
+	}
+	err = syscall.Mount("bootlab-test", dir, "tmpfs", 0, "mode=0755,size=6g")
+	if errors.Is(err, syscall.EPERM) { // root of a container
+		return nil
+	}
+	return err
+}
 
 // Main runs the tests of a package and removes what they shared: call it from
 // TestMain and exit with its result.
@@ -104,7 +134,7 @@ func tempDir(account Account) (string, error) {
 	return dir, nil
 }
 
-// removeTree unmounts what is mounted below a directory, and removes it.
+// removeTree unmounts what is mounted on a directory or below, and removes it.
 func removeTree(dir string) error {
 	mounts := mountsBelow(dir)
 	for i := len(mounts) - 1; i >= 0; i-- {
@@ -128,12 +158,13 @@ func removeTree(dir string) error {
 	return err
 }
 
-// mountsBelow lists mount points in the order they were made.
+// mountsBelow lists mount points, the directory itself included, in the order they
+// were made.
 func mountsBelow(dir string) []string {
 	data, _ := os.ReadFile("/proc/self/mountinfo")
 	var points []string
 	for _, line := range strings.Split(string(data), "\n") {
-		if fields := strings.Fields(line); len(fields) > 4 && strings.HasPrefix(fields[4], dir+"/") {
+		if fields := strings.Fields(line); len(fields) > 4 && strings.HasPrefix(fields[4]+"/", dir+"/") {
 			points = append(points, fields[4])
 		}
 	}

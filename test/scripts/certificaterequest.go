@@ -172,12 +172,24 @@ func (l *Lab) mustSend(tb testing.TB, r certificateRequest) {
 // requestState is what oc shows of a request.
 func requestState(tb testing.TB, c *controlplane.ControlPlane, name string) string {
 	tb.Helper()
-	conditions := c.Kubectl(tb, "get", "csr", "--output=jsonpath={.status.conditions[*].type}{\" \"}{.status.certificate}", "--", name)
-	condition, certificate, _ := strings.Cut(conditions, " ")
+	var request struct {
+		Status struct {
+			Conditions  []struct{ Type string }
+			Certificate []byte
+		}
+	}
+	if err := c.Get("/apis/certificates.k8s.io/v1/certificatesigningrequests/"+name, &request); err != nil {
+		tb.Fatal(err)
+	}
+	var conditions []string
+	for _, condition := range request.Status.Conditions {
+		conditions = append(conditions, condition.Type)
+	}
+	condition := strings.Join(conditions, " ")
 	switch {
 	case condition == "":
 		return "Pending"
-	case certificate != "":
+	case len(request.Status.Certificate) > 0:
 		return condition + ",Issued"
 	}
 	return condition

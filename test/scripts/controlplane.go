@@ -160,6 +160,9 @@ func makeKeyedNode(tb testing.TB, account podman.Account, env *podman.Env) (*Lab
 	if err := local.generate(Options{}); err != nil {
 		return nil, err
 	}
+	if err := local.takeAssets(Good(tb, podman.Ordinary(tb), labs.Local), "tls"); err != nil {
+		return nil, err
+	}
 	for _, script := range keyStages {
 		if r := local.Run(tb, script); r.Status != 0 {
 			return nil, fmt.Errorf("%s ended with status %d:\n%s", script, r.Status, r.All)

@@ -121,7 +121,13 @@ func TestNoModeShowsASecret(t *testing.T) {
 // calls a script neither break it nor print what it does.
 func TestTheEnvironmentChangesNothing(t *testing.T) {
 	t.Parallel()
-	good := Good(t, podman.Ordinary(t), labs.Local)
+	good := Good(t, podman.Ordinary(t), labs.Local).Clone(t)
+	if err := os.WriteFile(good.Asset("openshift/.hidden.yaml"), []byte("kind: Hidden\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	good.Env.Own(t, good.Dir)
+	good.Must(t, "copy-manifests.sh", "--force")
+	want := good.Kinds(t)
 	for name, shell := range map[string]string{
 		"xtrace exported":    `export SHELLOPTS; set -x; exec "$0" --force 2>&1`,
 		"noglob exported":    `export SHELLOPTS; set -f; exec "$0" --force`,
@@ -138,12 +144,6 @@ func TestTheEnvironmentChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := good.Clone(t)
-			if err := os.WriteFile(l.Asset("openshift/.hidden.yaml"), []byte("kind: Hidden\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			l.Env.Own(t, l.Dir)
-			l.Must(t, "copy-manifests.sh", "--force")
-			want := l.Kinds(t)
 			r := finish(t, l.Env.Command("bash", "-c", shell, filepath.Join(l.Scripts(), "copy-manifests.sh")))
 			r.Want(t, 0)
 			for _, word := range []string{"Bad file descriptor", "+ cp openshift", "+ [[ "} {

@@ -24,10 +24,8 @@ func newScriptAlone(t *testing.T, place labs.Place, name string, programs map[st
 	t.Helper()
 	s := &scriptAlone{Dir: t.TempDir()}
 	lab := filepath.Join(s.Dir, "mylab")
-	for _, args := range [][]string{{"init", lab}, {"generate", lab}} {
-		if _, err := Bootlab(args...); err != nil {
-			t.Fatal(err)
-		}
+	if err := errors.Join(initialize(lab), generate(lab)); err != nil {
+		t.Fatal(err)
 	}
 	s.file = filepath.Join(lab, "out", map[labs.Place]string{labs.OnNode: "node", labs.Workstation: "scripts"}[place], name)
 	s.redirect(t)

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,10 +24,8 @@ import (
 func generated(t *testing.T) *Lab {
 	t.Helper()
 	l := &Lab{Dir: filepath.Join(t.TempDir(), "mylab")}
-	for _, args := range [][]string{{"init", l.Dir}, {"generate", l.Dir}} {
-		if _, err := Bootlab(args...); err != nil {
-			t.Fatal(err)
-		}
+	if err := errors.Join(initialize(l.Dir), generate(l.Dir)); err != nil {
+		t.Fatal(err)
 	}
 	return l
 }

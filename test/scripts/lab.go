@@ -160,7 +160,7 @@ func NewLab(tb testing.TB, env *podman.Env, options Options) *Lab {
 }
 
 func (l *Lab) generate(options Options) error {
-	if _, err := Bootlab("init", l.Dir, "--from", shippedOf(options.From)); err != nil {
+	if err := initialize(l.Dir, "--from", shippedOf(options.From)); err != nil {
 		return err
 	}
 	file := filepath.Join(l.Dir, "lab.yaml")
@@ -188,8 +188,7 @@ func (l *Lab) generate(options Options) error {
 			return err
 		}
 	}
-	_, err = Bootlab("generate", l.Dir)
-	return err
+	return generate(l.Dir)
 }
 
 // withRelease names a release in the commented lab.yaml, as a person would.
@@ -325,6 +324,13 @@ func makeGood(tb testing.TB, account podman.Account, place labs.Place, env *podm
 	}
 	if err := l.generate(Options{}); err != nil {
 		return nil, err
+	}
+	if place == labs.Local && account != podman.Ordinary(tb) {
+		// The same names, so the same certificates. TestTheWholeChain makes new ones
+		// as each account.
+		if err := l.takeAssets(Good(tb, podman.Ordinary(tb), labs.Local), "tls"); err != nil {
+			return nil, err
+		}
 	}
 	env.Own(tb, l.Dir)
 	for _, s := range Stages(tb, release, place) {

@@ -14,6 +14,7 @@ import (
 
 	"bootlab/labs"
 	"bootlab/labs/sample"
+	"bootlab/test/build"
 	"bootlab/test/podman"
 	"bootlab/test/standin"
 )
@@ -97,14 +98,42 @@ func TestEveryScriptOfEveryShippedLabAndReleaseIsCleanBash(t *testing.T) {
 			if filepath.Base(dir) == "checks" {
 				dir, name = filepath.Dir(dir), "checks/"+name
 			}
-			cmd := exec.Command("shellcheck", "--severity=style", "--external-sources", name)
-			cmd.Dir = dir
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", file, err, out)
+			if err := shellcheck(dir, name); err != nil {
+				t.Errorf("%s: %v", file, err)
 			}
 		}()
 	}
 	wait.Wait()
+}
+
+// shellcheck looks at a script, and at the libraries that it sources. It is not run
+// again on texts that passed.
+func shellcheck(dir, name string) error {
+	version, err := exec.Command("shellcheck", "--version").Output()
+	if err != nil {
+		return err
+	}
+	key := fmt.Sprintf("shellcheck %s %q", version, name)
+	libraries, err := filepath.Glob(filepath.Join(dir, "lib", "*.sh"))
+	if err != nil {
+		return err
+	}
+	for _, file := range append(libraries, filepath.Join(dir, name)) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		key += fmt.Sprintf("%q %q\n", filepath.Base(file), data)
+	}
+	return build.Passed(key, func() error {
+		cmd := exec.Command("shellcheck", "--severity=style", "--external-sources", name)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, out)
+		}
+		return err
+	})
 }
 
 // distinct parses every script with bash, and gives one of each that differ in
@@ -183,14 +212,14 @@ func TestTheCommandsOfChecksAreCleanBash(t *testing.T) {
 	// stand in single quotes. SC2043, SC2066: a declared list may hold one file.
 	// SC2035, SC2012: names of rendered files are plain, and ls is what a person
 	// types.
-	file := filepath.Join(t.TempDir(), "commands.sh")
+	dir := t.TempDir()
 	head := "#!/usr/bin/env bash\n# shellcheck disable=SC2154,SC2016,SC2043,SC2066,SC2035,SC2012\nset -euo pipefail\n"
-	if err := os.WriteFile(file, []byte(head+all.String()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "commands.sh"), []byte(head+all.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d commands", len(seen))
-	if out, err := exec.Command("shellcheck", "--severity=style", file).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	if err := shellcheck(dir, "commands.sh"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,7 +2,6 @@ package scripts
 
 import (
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -121,13 +120,17 @@ func (p *players) log(w http.ResponseWriter, r *http.Request) {
 func (p *players) answer(w http.ResponseWriter, _ *http.Request) { p.file(w, "answer") }
 
 func (p *players) route(w http.ResponseWriter, r *http.Request) {
-	host := p.kubectl("", "get", "routes.route.openshift.io", "smoke-test", "--namespace="+smokeNamespace, "--output=jsonpath={.spec.host}")
-	if host == "" || host != r.Host {
+	var route struct{ Spec struct{ Host string } }
+	if !p.has("/apis/route.openshift.io/v1/namespaces/"+smokeNamespace+"/routes/smoke-test", &route) || route.Spec.Host == "" || route.Spec.Host != r.Host {
 		http.Error(w, "no such route", http.StatusServiceUnavailable)
 		return
 	}
 	p.file(w, "answer")
 }
+
+// has reads an object of the API, often: kubectl would cost more of the processor
+// than all else in the test.
+func (p *players) has(path string, object any) bool { return p.w.ControlPlane.Get(path, object) == nil }
 
 // kubectl gives what kubectl says; nothing if it fails, as it does while things
 // come and go.
@@ -155,7 +158,7 @@ func (p *players) control() {
 		var namespace struct {
 			Metadata struct{ DeletionTimestamp string }
 		}
-		if json.Unmarshal([]byte(p.kubectl("", "get", "namespace", smokeNamespace, "--output=json")), &namespace) != nil {
+		if !p.has("/api/v1/namespaces/"+smokeNamespace, &namespace) {
 			continue
 		}
 		if namespace.Metadata.DeletionTimestamp != "" {
@@ -174,10 +177,11 @@ func (p *players) clear() {
 
 // schedule makes the pod of the Deployment and says that it is ready, once.
 func (p *players) schedule() {
-	if p.kubectl("", "get", "deployment", "smoke-test", "--namespace="+smokeNamespace, "--output=jsonpath={.spec.replicas} {.status.replicas}") != "1" {
+	var deployment struct{ Spec, Status struct{ Replicas int } }
+	if !p.has("/apis/apps/v1/namespaces/"+smokeNamespace+"/deployments/smoke-test", &deployment) || deployment.Spec.Replicas != 1 || deployment.Status.Replicas != 0 {
 		return
 	}
-	if p.kubectl("", "get", "service", "smoke-test", "--namespace="+smokeNamespace, "--output=name") == "" {
+	if !p.has("/api/v1/namespaces/"+smokeNamespace+"/services/smoke-test", new(struct{})) {
 		return
 	}
 	p.kubectl(fmt.Sprintf(`
@@ -210,7 +214,11 @@ func TestAnApplicationRunsInTheCluster(t *testing.T) {
 	p := play(t, w)
 	namespace := func(t *testing.T) string {
 		t.Helper()
-		return c.Kubectl(t, "get", "namespace", smokeNamespace, "--ignore-not-found", "--output=jsonpath={.status.phase}")
+		var found struct{ Status struct{ Phase string } }
+		if err := c.Get("/api/v1/namespaces/"+smokeNamespace, &found); err != nil && !errors.Is(err, controlplane.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return found.Status.Phase
 	}
 	gone := func(t *testing.T) {
 		t.Helper()
