@@ -150,11 +150,12 @@ func minor(release string) int {
 }
 
 // masterNames are the machines of the control plane that the bundle knows, with
-// their addresses: nodes, those that ask for a certificate, and folders.
+// their addresses: nodes, those that ask for a certificate, and folders. localhost
+// is the name of a machine that was given none.
 func masterNames(b *host.Bundle) (names []string, addresses map[string]string) {
 	addresses = map[string]string{}
 	add := func(name string) {
-		if name != "" && !slices.Contains(names, name) && len(names) < 100 {
+		if name != "" && !strings.HasPrefix(name, "localhost") && !slices.Contains(names, name) && len(names) < 100 {
 			names = append(names, name)
 		}
 	}
