@@ -41,6 +41,10 @@ var ours = []string{"", "None", "External", "BareMetal", "Libvirt"}
 // has part in the bootstrap, of which bootlab knows nothing.
 func (s *Subject) Foreign() bool { return !slices.Contains(ours, s.Platform) }
 
+// KnowsRelease says whether the plan is of the bundle's own release, and not of the
+// nearest that is known.
+func (s *Subject) KnowsRelease() bool { return !s.near }
+
 // most is how much of one file is read to find out whose bundle it is, in bytes.
 const most = 4 << 20
 
