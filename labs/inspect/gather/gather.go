@@ -72,6 +72,7 @@ func Gather(ctx context.Context, plan *labs.Plan, places *host.Places, o Options
 			found[i].Text = nil
 		}
 	}
+	g.releaseImage()
 	b.Index.Masked = o.Masker.Counts()
 	return b
 }
