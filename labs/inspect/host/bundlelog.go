@@ -13,11 +13,11 @@ import (
 // says at its start stands at the beginning, and what it failed of may stand
 // anywhere.
 const (
-	tailPart  = 16      // the end that is kept whole is this part of the limit
+	tailPart  = 32      // the end that is kept whole is this part of the limit
 	kindFirst = 25      // lines of a kind that are kept from its beginning
 	kindLast  = 25      // and from its end
 	mostKinds = 4000    // kinds that are told apart; lines of later ones count only when they speak of trouble
-	kindHead  = 200     // bytes of a line that make its kind
+	kindHead  = 160     // bytes of a line that make its kind
 	longLine  = 4 << 10 // bytes that are kept of a line
 )
 
@@ -190,6 +190,7 @@ func readLog(in io.Reader, size int64, limit int) (text []byte, cut bool, err er
 		return all.bytes(), all.cut, err
 	}
 	d := newDigest(limit)
+	d.tail.limit = limit / tailPart // it is known to be longer
 	_, err = io.CopyBuffer(struct{ io.Writer }{d}, struct{ io.Reader }{in}, make([]byte, 256<<10))
 	text, cut = d.bytes()
 	return text, cut, err
