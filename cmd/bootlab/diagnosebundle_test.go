@@ -1,11 +1,19 @@
 package main
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"bootlab/cmd/bootlab/cli"
 )
@@ -81,6 +89,49 @@ func TestALabThatIsABundleIsRefused(t *testing.T) {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}
 	}
+}
+
+// An installer's bundle needs no lab for its certificates and manifests to be checked:
+// a CA that was emptied is a finding. What is not there is none.
+func TestFilesOfAnInstallersBundleAreChecked(t *testing.T) {
+	ca, server := certificatePair(t)
+	files := map[string]string{
+		"bootstrap/journals/bootkube.log":                                            "Jan 02 05:10:00 bootstrap systemd[1]: Started Bootstrap a Kubernetes cluster.\n",
+		"resources/clusterversion.json":                                              `{"items": [{"status": {"history": [{"version": "4.18.3"}]}}]}`,
+		"rendered-assets/openshift/tls/kube-apiserver-complete-server-ca-bundle.crt": ca,
+		"rendered-assets/openshift/tls/aggregator-ca.crt":                            ca,
+		"rendered-assets/openshift/tls/apiserver-proxy.crt":                          server,
+	}
+	if out, _, _ := bootlab("diagnose", bundleWith(t, files)); strings.Contains(out, "failed checks:") {
+		t.Errorf("a finding where there is none:\n%s", out)
+	}
+	for name, text := range map[string]string{"emptied": "", "of another CA": strings.Replace(ca, "MII", "MIJ", 1)} {
+		files["rendered-assets/openshift/tls/aggregator-ca.crt"] = text
+		out, _, status := bootlab("diagnose", bundleWith(t, files))
+		if status != exitFound || !strings.Contains(out, "failed checks:") || !strings.Contains(out, "aggregator-ca.crt") {
+			t.Errorf("%s: status %d:\n%s", name, status, out)
+		}
+	}
+}
+
+// certificatePair is a CA and a certificate of it.
+func certificatePair(t *testing.T) (ca, server string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "aggregator"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "proxy"}, NotBefore: signer.NotBefore, NotAfter: signer.NotAfter}
+	made := func(template *x509.Certificate) string {
+		der, err := x509.CreateCertificate(rand.Reader, template, signer, &key.PublicKey, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	}
+	return made(signer), made(leaf)
 }
 
 // What the checks of a stage said when the bundle was gathered counts.

@@ -56,6 +56,9 @@ func init() {
 			"-rw-r--r--. 1 root root 2902 2026-01-02 05:40:00.000000000 +0000 etcd-member-pod.yaml.bak\n"))},
 		"etcd-image": {changes: etcdSays(7, noListener, fails("etcd-log", 1, "there is no container etcd\n"), says("containers", `{"containers":[]}`), adds("kubelet-journal",
 			`2026-01-02T05:59:51+0000 bootstrap kubelet.sh[1890]: E0102 05:59:51.000000    1890 pod_workers.go:1324] "Error syncing pod, skipping" err="failed to \"StartContainer\" for \"etcd\" with ImagePullBackOff: \"Back-off pulling image \\\"quay.io/x@sha256:0\\\": unauthorized\"" pod="openshift-etcd/etcd-bootstrap-member-bootstrap"`+"\n"))},
+		"etcd-sandbox": {changes: etcdSays(7, noListener, fails("etcd-log", 1, "there is no container etcd\n"), says("containers", `{"containers":[]}`), adds("kubelet-journal",
+			`2026-01-02T05:59:51+0000 bootstrap kubelet.sh[1890]: E0102 05:59:51.000000    1890 remote_runtime.go:105] RunPodSandbox from runtime service failed: rpc error: code = Unknown desc = error creating pod sandbox with name "k8s_etcd-bootstrap-member-bootstrap_openshift-etcd_05d8_0": Error initializing source docker://k8s.gcr.io/pause:3.1: error pinging docker registry k8s.gcr.io: Get https://k8s.gcr.io/v2/: dial tcp 198.51.100.82:443: i/o timeout`+"\n"))},
+		"etcd-on-masters": {changes: etcdSays(7, noListener, failedByBootkube("wait-for-etcd", "https://etcd-2.lab.example.com:2379 is unhealthy: failed to connect: dial tcp 192.0.2.23:2379: connect: connection refused"))},
 		"etcd-stops": {changes: etcdEnds(
 			`{"level":"fatal","ts":"2026-01-02T05:26:44.714596Z","caller":"etcdmain/etcd.go:183","msg":"discovery failed","error":"open /etc/ssl/etcd/etcd-all-certs/etcd-peer-bootstrap.crt: no such file or directory"}`)},
 		"etcd-slow-disk": {changes: waiting(adds("etcd-log",

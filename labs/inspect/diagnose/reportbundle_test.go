@@ -59,7 +59,9 @@ type report struct {
 	Late      map[string]string    `yaml:"late"`  // and from the end
 	Records   [][2]string          `yaml:"records"`
 	Console   string               `yaml:"console"` // of a master
-	Nodes     string               `yaml:"nodes"`   // none, notready or ready
+	Worker    string               `yaml:"worker"`  // the console of a worker
+	Partial   bool                 `yaml:"partial"` // the bootstrap is done, and the installation is not
+	Nodes     string               `yaml:"nodes"`   // none, notready, silent or ready
 	CSRs      [][]string           `yaml:"csrs"`
 	Master    map[string]string    `yaml:"master"` // files of a master
 	Units     []string             `yaml:"failedunits"`
@@ -562,13 +564,16 @@ func (b *bundleOf) resources() {
 }
 
 func (b *bundleOf) nodes(list func(...any) string) {
-	if b.Nodes != "ready" && b.Nodes != "notready" {
+	if b.Nodes != "ready" && b.Nodes != "notready" && b.Nodes != "silent" {
 		return
 	}
 	var nodes []any
 	for i, name := range reportMasters {
 		status, message := "True", "kubelet is posting ready status"
-		if b.Nodes == "notready" {
+		switch b.Nodes {
+		case "silent":
+			status, message = "Unknown", "Kubelet stopped posting node status."
+		case "notready":
 			status, message = "False", "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: No CNI configuration file in /etc/kubernetes/cni/net.d/. Has your network provider started?"
 		}
 		nodes = append(nodes, map[string]any{"metadata": map[string]any{"name": name, "creationTimestamp": b.at(15).Format(time.RFC3339), "labels": map[string]string{"node-role.kubernetes.io/master": ""}},
@@ -586,18 +591,27 @@ func (b *bundleOf) clusterState(list func(...any) string, object func(string, st
 	}
 	done := b.Moment == "done" || b.Moment == "pivot" && b.Operators != nil
 	version := object("", "version")
-	available := "False"
+	available, installed := "False", "False"
 	if done {
-		available = "True"
+		available, installed = "True", "True"
 	}
-	version["status"] = map[string]any{"conditions": []any{condition("Available", available, "", "Done applying "+b.Release), condition("Failing", "False", "", "")},
+	if b.Partial {
+		installed = "False"
+	}
+	version["status"] = map[string]any{"conditions": []any{condition("Available", installed, "", "Done applying "+b.Release), condition("Failing", "False", "", "")},
 		"history": []any{map[string]any{"state": "Partial", "startedTime": b.at(13).Format(time.RFC3339), "version": b.Release + ".1"}}}
 	b.files["resources/clusterversion.json"] = list(version)
 	if b.Nodes != "ready" && b.Operators == nil {
 		return
 	}
 	var operators []any
-	for _, name := range []string{"etcd", "kube-apiserver", "network", "machine-api"} {
+	names := []string{"etcd", "kube-apiserver", "network", "machine-api"}
+	for _, told := range b.Operators {
+		if !slices.Contains(names, told.Name) {
+			names = append(names, told.Name)
+		}
+	}
+	for _, name := range names {
 		o := object("", name)
 		conditions := []any{condition("Available", "True", "AsExpected", ""), condition("Degraded", "False", "AsExpected", "")}
 		for _, told := range b.Operators {
@@ -630,6 +644,9 @@ func (b *bundleOf) clusterState(list func(...any) string, object func(string, st
 func (b *bundleOf) masters() {
 	if b.Console != "" {
 		b.files["serial/lab-master-0-serial.log"] = b.Console
+	}
+	if b.Worker != "" {
+		b.files["serial/lab-worker-0-serial.log"] = b.Worker
 	}
 	for name, text := range b.Master {
 		if strings.HasSuffix(name, ".log") {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"bootlab/labs"
 	"bootlab/labs/inspect/host"
@@ -40,6 +41,10 @@ var ours = []string{"", "None", "External", "BareMetal", "Libvirt"}
 // has part in the bootstrap, of which bootlab knows nothing.
 func (s *Subject) Foreign() bool { return !slices.Contains(ours, s.Platform) }
 
+// KnowsRelease says whether the plan is of the bundle's own release, and not of the
+// nearest that is known.
+func (s *Subject) KnowsRelease() bool { return !s.near }
+
 // most is how much of one file is read to find out whose bundle it is, in bytes.
 const most = 4 << 20
 
@@ -57,19 +62,20 @@ func SubjectOf(b *host.Bundle) (*Subject, error) {
 		}
 		return text.String()
 	}
+	// Journals are long, and most bundles say all of it elsewhere.
+	journals := sync.OnceValue(func() string { return read("bootstrap/journals/*.log") })
 	infrastructure := read("rendered-assets/openshift/manifests/cluster-infrastructure-02-config.yml") + read("resources/infrastructure.json")
-	journals := read("bootstrap/journals/*.log")
 	s.Domain = first(infrastructure, `api-int\.([a-z0-9.-]+):6443`)
 	if s.Domain == "" {
-		s.Domain = first(journals+read("serial/*.log"), `api-int\.([a-z0-9.-]+):(?:6443|22623)`)
+		s.Domain = first(journals()+read("serial/*.log"), `api-int\.([a-z0-9.-]+):(?:6443|22623)`)
 	}
 	s.Platform = first(infrastructure, `(?m)^  platform: ([A-Za-z0-9]+)$`)
 	s.Release = first(read("resources/clusterversion.json"), `"version": *"(4\.[0-9]+[^"]*)"`)
 	if s.Release == "" {
-		s.Release = first(journals, `io\.openshift\.release=(4\.[0-9]+[^,)\s]*)`)
+		s.Release = first(journals(), `io\.openshift\.release=(4\.[0-9]+[^,)\s]*)`)
 	}
 	if s.Release == "" {
-		s.Release = first(journals, `(?:release|okd)[a-z-]*:(4\.[0-9]+[0-9A-Za-z.-]*)`)
+		s.Release = taggedRelease(journals())
 	}
 	lab, err := example()
 	if err != nil {
@@ -78,6 +84,22 @@ func SubjectOf(b *host.Bundle) (*Subject, error) {
 	s.fill(b, lab)
 	s.Plan, err = labs.Builtin().Resolve(lab)
 	return s, err
+}
+
+// taggedRelease is the release in the tag of an image, as release:4.17 has it.
+func taggedRelease(text string) string {
+	const tag = ":4."
+	for from := 0; ; {
+		i := strings.Index(text[from:], tag)
+		if i < 0 {
+			return ""
+		}
+		from += i + len(tag)
+		around := text[max(0, from-64):min(len(text), from+64)]
+		if release := first(around, `(?:release|okd)[a-z-]*:(4\.[0-9]+[0-9A-Za-z.-]*)`); release != "" {
+			return release
+		}
+	}
 }
 
 // example is the lab whose shape is assumed.
@@ -150,11 +172,12 @@ func minor(release string) int {
 }
 
 // masterNames are the machines of the control plane that the bundle knows, with
-// their addresses: nodes, those that ask for a certificate, and folders.
+// their addresses: nodes, those that ask for a certificate, and folders. localhost
+// is the name of a machine that was given none.
 func masterNames(b *host.Bundle) (names []string, addresses map[string]string) {
 	addresses = map[string]string{}
 	add := func(name string) {
-		if name != "" && !slices.Contains(names, name) && len(names) < 100 {
+		if name != "" && !strings.HasPrefix(name, "localhost") && !slices.Contains(names, name) && len(names) < 100 {
 			names = append(names, name)
 		}
 	}
@@ -241,9 +264,21 @@ func readJSON(fsys fs.FS, name string, v any) {
 	json.NewDecoder(io.LimitReader(f, 8*most)).Decode(v)
 }
 
+// compiledPattern keeps what was compiled: bundles are asked the same.
+func compiledPattern(pattern string) *regexp.Regexp {
+	if re, ok := patterns.Load(pattern); ok {
+		return re.(*regexp.Regexp)
+	}
+	re := regexp.MustCompile(pattern)
+	patterns.Store(pattern, re)
+	return re
+}
+
+var patterns sync.Map
+
 // first is what the first group of a pattern matches; empty if it does not.
 func first(text, pattern string) string {
-	if m := regexp.MustCompile(pattern).FindStringSubmatch(text); m != nil {
+	if m := compiledPattern(pattern).FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
 	return ""

@@ -173,6 +173,10 @@ func (w *walk) layer(i int) (on bool, _ error) {
 	case len(layer.Begun) > 0 && begun == not:
 		a.Answer = "not yet"
 		return w.open(layer, NotReached), nil
+	case w.goods[i] == unseen && w.stageFailed(layer):
+		a.Answer = "no"
+		w.open(layer, Unknown)
+		return true, nil
 	case w.goods[i] == unseen && len(layer.Good) > 0, len(layer.Begun) > 0 && begun != holds:
 		a.Answer = "cannot be seen"
 		w.open(layer, Unseen)
@@ -214,6 +218,12 @@ func (w *walk) open(layer *labs.Layer, v Verdict) (on bool) {
 		r.Evidence = append(r.Evidence, w.exhibits(layer)...)
 	}
 	return on
+}
+
+// stageFailed says whether a stage that belongs to the layer failed, or hangs: then
+// the layer is not good, although it cannot be seen.
+func (w *walk) stageFailed(layer *labs.Layer) bool {
+	return slices.ContainsFunc(w.failed, func(f failure) bool { return f.script != "" && slices.Contains(layer.Stages, f.script) })
 }
 
 // unitFailed says whether a unit that a bootstrap needs failed when it was last

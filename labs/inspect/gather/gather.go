@@ -72,6 +72,7 @@ func Gather(ctx context.Context, plan *labs.Plan, hosts *host.Hosts, o Options) 
 			found[i].Text = nil
 		}
 	}
+	g.releaseImage()
 	b.Index.Masked = o.Masker.Counts()
 	return b
 }

@@ -24,6 +24,7 @@ import (
 	"bootlab/labs"
 	"bootlab/labs/inspect/host"
 	"bootlab/labs/inspect/mask"
+	"bootlab/labs/inspect/record"
 )
 
 // answers is a machine that answers each line as a test says.
@@ -359,6 +360,31 @@ func TestTheFilesOfALocalRunsBundle(t *testing.T) {
 	}
 	if services := regexp.MustCompile(`/bootstrap/services/([^.]+)\.json$`); !services.MatchString("log-bundle-1/" + got[5]) {
 		t.Errorf("analyze does not find %s", got[5])
+	}
+}
+
+// The installer's analyze finds a release image that was pulled in a local run too.
+func TestALocalRunTellsTheInstallerOfItsReleaseImage(t *testing.T) {
+	for result, want := range map[string]string{"success": "success", "failure": "failure"} {
+		work := t.TempDir()
+		file := filepath.Join(work, "host/var/log/openshift/bootkube.json")
+		os.MkdirAll(filepath.Dir(file), 0o700)
+		text := `[{"timestamp":"2026-01-02T05:00:00Z","phase":"service start"},{"timestamp":"2026-01-02T05:00:01Z","phase":"stage start","stage":"release-info"},` +
+			`{"timestamp":"2026-01-02T05:00:09Z","phase":"stage end","stage":"release-info","result":"` + result + `","errorMessage":"Error: manifest unknown"}]`
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b := Gather(context.Background(), compact(t), &host.Places{Here: host.Local{}, Local: true, Work: work,
+			AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}, Options{Masker: mask.New()})
+		entries := record.Read(bytes.NewReader(b.files[releaseImageRecord])).Entries
+		var phases []string
+		for _, e := range entries {
+			phases = append(phases, e.Phase)
+		}
+		if !slices.Equal(phases, []string{record.ServiceStart, record.StageStart, record.StageEnd, record.ServiceEnd}) || entries[1].Stage != pullStage ||
+			entries[3].Result != want || entries[3].ErrorMessage != "Error: manifest unknown" {
+			t.Errorf("%s: %+v", result, entries)
+		}
 	}
 }
 

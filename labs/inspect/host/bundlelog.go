@@ -3,8 +3,8 @@ package host
 import (
 	"bytes"
 	"io"
+	"math/bits"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -13,15 +13,17 @@ import (
 // says at its start stands at the beginning, and what it failed of may stand
 // anywhere.
 const (
+	tailPart  = 32      // the end that is kept whole is this part of the limit
 	kindFirst = 25      // lines of a kind that are kept from its beginning
 	kindLast  = 25      // and from its end
 	mostKinds = 4000    // kinds that are told apart; lines of later ones count only when they speak of trouble
-	kindHead  = 200     // bytes of a line that make its kind
+	kindHead  = 160     // bytes of a line that make its kind
 	longLine  = 4 << 10 // bytes that are kept of a line
 )
 
-// digest is a writer that keeps a bounded part of a log: its last bytes whole, and
-// before them the first and the last lines of each kind.
+// digest is a writer that keeps a bounded part of a log: one within the limit whole,
+// of a longer one its last bytes, and before them the first and the last lines of each
+// kind. What is judged stays small so: patterns are tried on each line that is kept.
 type digest struct {
 	tail  tail
 	limit int
@@ -34,17 +36,17 @@ type digest struct {
 
 type kind struct {
 	first []kept
-	last  []kept // a ring
+	last  []kept // a ring, whose lines are written over
 	next  int
 }
 
 type kept struct {
 	at   int64
-	line string
+	line []byte
 }
 
 func newDigest(limit int) *digest {
-	return &digest{limit: limit, tail: tail{limit: limit / 2}, kinds: map[uint64]*kind{}}
+	return &digest{limit: limit, tail: tail{limit: limit}, kinds: map[uint64]*kind{}}
 }
 
 func (d *digest) Write(p []byte) (int, error) {
@@ -52,6 +54,12 @@ func (d *digest) Write(p []byte) (int, error) {
 	d.tail.Write(p)
 	for len(p) > 0 {
 		end := bytes.IndexByte(p, '\n')
+		if end >= 0 && len(d.line) == 0 { // most lines come whole, and need no copy
+			d.written += int64(end + 1)
+			d.keep(p[:min(end+1, longLine)])
+			p = p[end+1:]
+			continue
+		}
 		part := p
 		if end >= 0 {
 			part = p[:end+1]
@@ -62,7 +70,8 @@ func (d *digest) Write(p []byte) (int, error) {
 		d.written += int64(len(part))
 		p = p[len(part):]
 		if end >= 0 {
-			d.keep()
+			d.keep(d.line)
+			d.line = d.line[:0]
 		}
 	}
 	return n, nil
@@ -71,9 +80,10 @@ func (d *digest) Write(p []byte) (int, error) {
 // trouble are words of lines that are kept although their kind came late.
 var trouble = [][]byte{[]byte("rror"), []byte("ail"), []byte("fatal"), []byte("denied"), []byte("refused"), []byte("x509"), []byte("panic"), []byte("illed")}
 
-func (d *digest) keep() {
-	line, at := d.line, d.began
-	d.line, d.began = d.line[:0], d.written
+// keep counts a line in, whose end was just written.
+func (d *digest) keep(line []byte) {
+	at := d.began
+	d.began = d.written
 	hash := kindOf(line)
 	k := d.kinds[hash]
 	if k == nil {
@@ -87,44 +97,64 @@ func (d *digest) keep() {
 	}
 	switch {
 	case len(k.first) < kindFirst:
-		k.first = append(k.first, kept{at, string(line)})
+		k.first = append(k.first, kept{at, slices.Clone(line)})
 	case len(k.last) < kindLast:
-		k.last = append(k.last, kept{at, string(line)})
+		k.last = append(k.last, kept{at, slices.Clone(line)})
 	default:
-		k.last[k.next] = kept{at, string(line)}
+		old := &k.last[k.next]
+		old.at, old.line = at, append(old.line[:0], line...)
 		k.next = (k.next + 1) % kindLast
 	}
 }
+
+// Of what sort a byte of a line is.
+const (
+	separator = iota
+	letter
+	digit
+)
+
+var sorts = func() (sorts [256]byte) {
+	for c := range sorts {
+		switch {
+		case c >= '0' && c <= '9':
+			sorts[c] = digit
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			sorts[c] = letter
+		}
+	}
+	return sorts
+}()
 
 // kindOf tells kinds of lines apart by their beginning, in which every word with a
 // digit counts as the same: times, process ids, digests, addresses.
 func kindOf(line []byte) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
-	hash, word, number := uint64(offset), uint64(offset), false
+	hash, word, number := uint64(offset), uint64(0), byte(0)
 	for _, c := range line[:min(len(line), kindHead)] {
-		switch {
-		case c >= '0' && c <= '9':
-			number = true
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
-			word = (word ^ uint64(c)) * prime
-		default:
-			if number {
-				word = '#'
-			}
-			hash = (hash^word)*prime ^ uint64(c)
-			word, number = offset, false
+		sort := sorts[c]
+		if sort != separator {
+			number |= sort & digit
+			word = bits.RotateLeft64(word, 5) ^ uint64(c)
+			continue
 		}
+		if number != 0 {
+			word = '#'
+		}
+		hash = (hash^word)*prime ^ uint64(c)
+		word, number = 0, 0
 	}
 	return hash
 }
 
 // bytes are what is kept, in the order of the log, and whether anything is not.
 func (d *digest) bytes() (text []byte, cut bool) {
-	end := d.tail.bytes()
-	from := d.written + int64(len(d.line)) - int64(len(end))
-	if from <= 0 {
+	end, size := d.tail.bytes(), d.written+int64(len(d.line))
+	if size <= int64(d.limit) {
 		return end, false
 	}
+	end = end[max(0, len(end)-d.limit/tailPart):]
+	from := size - int64(len(end))
 	var lines []kept
 	for _, k := range d.kinds {
 		lines = append(lines, k.first...)
@@ -136,8 +166,8 @@ func (d *digest) bytes() (text []byte, cut bool) {
 		if l.at >= from {
 			break
 		}
-		out.WriteString(l.line)
-		if !strings.HasSuffix(l.line, "\n") {
+		out.Write(l.line)
+		if !bytes.HasSuffix(l.line, []byte("\n")) {
 			out.WriteByte('\n')
 		}
 	}
@@ -160,6 +190,7 @@ func readLog(in io.Reader, size int64, limit int) (text []byte, cut bool, err er
 		return all.bytes(), all.cut, err
 	}
 	d := newDigest(limit)
+	d.tail.limit = limit / tailPart // it is known to be longer
 	_, err = io.CopyBuffer(struct{ io.Writer }{d}, struct{ io.Reader }{in}, make([]byte, 256<<10))
 	text, cut = d.bytes()
 	return text, cut, err
