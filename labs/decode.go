@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -238,24 +239,50 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance of two short words; long ones are far.
+// NearestWord finds the candidate that somebody most likely meant who wrote word:
+// one that is at most two letters away, fewer for a short word; empty when none is.
+func NearestWord(word string, candidates []string) string {
+	if slices.Contains(candidates, word) {
+		return ""
+	}
+	best, bestDistance := "", min(2, (len(word)+1)/3)+1
+	for _, c := range candidates {
+		if len(c)-len(word) >= bestDistance || len(word)-len(c) >= bestDistance {
+			continue
+		}
+		if d := edits(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance is that of edits for two short words; long ones are far.
 func distance(a, b string) int {
 	if len(a) > 40 || len(b) > 40 {
 		return 99
 	}
-	row := make([]int, len(b)+1)
+	return edits(a, b)
+}
+
+// edits counts how many letters are to be put in, taken out, replaced or swapped
+// with the next to make one word of another.
+func edits(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		previous := row[0]
+		before, last, row = last, row, before
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := previous
+			row[j] = last[j-1]
 			if a[i-1] != b[j-1] {
-				cost = 1 + min(previous, row[j], row[j-1])
+				row[j] = 1 + min(last[j-1], last[j], row[j-1])
 			}
-			previous, row[j] = row[j], cost
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
 		}
 	}
 	return row[len(b)]

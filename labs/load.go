@@ -150,6 +150,9 @@ func findLab(path string) (string, Problems) {
 		p := Problem{File: path, Message: plainError(err)}
 		if errors.Is(err, fs.ErrNotExist) {
 			p.Hint = writes
+			if near := NearestWord(filepath.Base(path), labsIn(filepath.Dir(path))); near != "" {
+				p.Hint = "did you mean " + filepath.Join(filepath.Dir(path), near) + "?"
+			}
 		}
 		return "", Problems{p}
 	}
@@ -165,6 +168,21 @@ func findLab(path string) (string, Problems) {
 		return "", Problems{p}
 	}
 	return file, nil
+}
+
+// labsIn are the names of the directories in a directory that hold a lab.yaml.
+func labsIn(dir string) []string {
+	var names []string
+	files, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*", LabFile))
+	for _, file := range files {
+		names = append(names, filepath.Base(filepath.Dir(file)))
+	}
+	return names
+}
+
+// escapeGlob makes a path mean itself in a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // openRegular opens a file, and nothing that could block or never end.

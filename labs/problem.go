@@ -10,14 +10,14 @@ import (
 // Problem is one thing that is wrong in a YAML file, told so that its author
 // can fix it without a second tool.
 type Problem struct {
-	File    string // path as the user gave it
-	Line    int    // 1-based line in File; 0 when the file as a whole is meant
-	Excerpt string // that line, without its end
-	Path    string // where in the document, as networking.machineNetwork[0].cidr
-	Message string // what is wrong
-	Allowed string // what is allowed, empty when Message says it all
-	Hint    string // what to do, empty when it is plain
-	Warning bool   // true when the lab can be generated all the same
+	File    string `json:"file"`              // path as the user gave it
+	Line    int    `json:"line,omitempty"`    // 1-based line in File; 0 when the file as a whole is meant
+	Excerpt string `json:"excerpt,omitempty"` // that line, without its end
+	Path    string `json:"path,omitempty"`    // where in the document, as networking.machineNetwork[0].cidr
+	Message string `json:"message"`           // what is wrong
+	Allowed string `json:"allowed,omitempty"` // what is allowed, empty when Message says it all
+	Hint    string `json:"hint,omitempty"`    // what to do, empty when it is plain
+	Warning bool   `json:"warning"`           // true when the lab can be generated all the same
 }
 
 // String gives the problem in up to four lines: place and message, the line of

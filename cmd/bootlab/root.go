@@ -28,9 +28,6 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 	root.SetIn(io.In)
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return cli.Usage(cli.Hint(cli.WithNewFlag(c, err), c.CommandPath()+" --help lists the flags"))
-	})
 	for _, g := range []struct {
 		id, title string
 		commands  []*cobra.Command
@@ -47,13 +44,7 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 		}
 	}
 	root.AddCommand(newVersionCommand(io))
-	for _, c := range root.Commands() {
-		if c.Args != nil {
-			c.Args = cli.AsUsage(c.Args)
-		}
-	}
-	root.Args = cli.AsUsage(cobra.NoArgs)
-	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	cli.OneHabit(root)
 	return root
 }
 

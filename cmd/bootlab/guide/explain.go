@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -90,6 +89,11 @@ func parseExplain(args []string) (*explainRequest, error) {
 		case r.what == "":
 			r.what = args[i]
 		default:
+			for _, word := range []string{args[i], r.what} {
+				if near := cli.DidYouMean(word, []string{"--lab", "--release", "--from-audit", "--help"}); near != "" {
+					return nil, cli.Usage(cli.Hint(fmt.Errorf("one thing at a time: %s or %s", r.what, args[i]), near))
+				}
+			}
 			return nil, usage("one thing at a time: " + r.what + " or " + args[i])
 		}
 	}
@@ -111,9 +115,9 @@ func runExplain(io cli.Streams, r *explainRequest) error {
 			return err
 		}
 	}
-	return cli.Hint(
+	return cli.Unknown(
 		fmt.Errorf("%s is no stage, file, field, flag, key, symptom, port, unit, chapter or known line of release %s", r.what, plan.Version()),
-		cmp.Or(cli.NewWord(r.what), "stages: "+strings.Join(e.stageIDs(), " ")),
+		r.what, e.names(), "stages: "+strings.Join(e.stageIDs(), " "),
 	)
 }
 

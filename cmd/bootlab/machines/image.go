@@ -33,9 +33,7 @@ for all labs of a user: unpacked, and each under the SHA-256 of its content.`,
   bootlab vms image list
   bootlab vms image verify
   bootlab vms image prune`,
-		Args: cli.AsUsage(cobra.NoArgs),
 	}
-	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(newImageFetchCommand(io), newImageListCommand(io), newImageVerifyCommand(io), newImagePruneCommand(io))
 	return c
 }
@@ -53,7 +51,6 @@ is run again. From then on bootlab vms up takes this image.`,
 		Example: `  bootlab vms image fetch mylab
   bootlab vms image fetch mylab --stream-json stream.json
   bootlab vms image fetch mylab --url https://mirror.example.test/scos-qemu.x86_64.qcow2.gz`,
-		Args: cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
@@ -162,11 +159,11 @@ func printFetch(io cli.Streams) func(string, int64, int64) {
 }
 
 func newImageListCommand(io cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	var format *cli.Format
+	c := &cobra.Command{
 		Use:     "list",
 		Short:   "List the images that were fetched",
-		Example: "  bootlab vms image list",
-		Args:    cli.AsUsage(cobra.NoArgs),
+		Example: "  bootlab vms image list\n  bootlab vms image list --output json",
 		RunE: func(*cobra.Command, []string) error {
 			cache, err := images.NewCache()
 			if err != nil {
@@ -176,6 +173,9 @@ func newImageListCommand(io cli.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if format.Is(cli.JSON) {
+				return cli.WriteJSON(io.Out, append([]images.Fetched{}, all...))
+			}
 			w := tabwriter.NewWriter(io.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "STREAM\tRELEASE\tSIZE\tSHA-256\tFOR")
 			for _, f := range all {
@@ -184,6 +184,8 @@ func newImageListCommand(io cli.Streams) *cobra.Command {
 			return w.Flush()
 		},
 	}
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	return c
 }
 
 func orDash(text string) string {
@@ -194,11 +196,10 @@ func orDash(text string) string {
 }
 
 func newImageVerifyCommand(io cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:     "verify",
 		Short:   "Read every fetched image and hold it against its hash",
 		Example: "  bootlab vms image verify",
-		Args:    cli.AsUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
@@ -216,11 +217,13 @@ func newImageVerifyCommand(io cli.Streams) *cobra.Command {
 				fmt.Fprintf(io.Out, "%s is right\n", f.File)
 			})
 			if err == nil && bad > 0 {
-				err = cli.Hint(fmt.Errorf("%d images are damaged", bad), "remove them and fetch again: bootlab vms image fetch LAB")
+				err = cli.Found(cli.Hint(fmt.Errorf("%s damaged", cli.Counted(bad, "image")), "remove them and fetch again: bootlab vms image fetch LAB"))
 			}
 			return err
 		},
 	}
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all are right", cli.ExitFound: "one is damaged"})
+	return c
 }
 
 func newImagePruneCommand(io cli.Streams) *cobra.Command {
@@ -232,7 +235,6 @@ func newImagePruneCommand(io cli.Streams) *cobra.Command {
 uses any more, and base images in libvirt's pool bootlab that no disk on this
 host stands on. An image that is needed again is fetched again.`,
 		Example: "  bootlab vms image prune",
-		Args:    cli.AsUsage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			cache, err := images.NewCache()
 			if err != nil {
