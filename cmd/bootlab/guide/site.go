@@ -120,6 +120,9 @@ func runSiteBuild(io cli.Streams, lab, out string, force bool, format *cli.Forma
 	}
 	if out == "" {
 		out = filepath.Join(dir, "site")
+		if info, err := os.Lstat(out); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return cli.Hint(fmt.Errorf("%s is a link", out), "remove it, or name where it leads with --to")
+		}
 	}
 	output, err := siteOutput(s, dir)
 	if err != nil {
