@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -27,6 +28,27 @@ func (d *document) decode(into any) Problems {
 	return ps
 }
 
+// hides is the problem of a text that is not what it looks like. The place is that of
+// the character, or of the text where it is written as an escape.
+func (d *document) hides(n *yaml.Node, path, what string) Problem {
+	p := d.at(n, path, "holds "+what)
+	for i := n.Line; i >= 1 && i <= len(d.lines); i++ {
+		from := ""
+		if i == n.Line {
+			from = string([]rune(d.lines[i-1])[:n.Column-1])
+		}
+		if at := strings.IndexFunc(d.lines[i-1][len(from):], Hidden); at >= 0 {
+			p = d.onLine(i, utf8.RuneCountInString(d.lines[i-1][:len(from)+at])+1, path, p.Message)
+			break
+		}
+		if i-n.Line > strings.Count(n.Value, "\n") {
+			break
+		}
+	}
+	p.Allowed, p.Hint = "characters that can be seen", "delete it: type the value again"
+	return p
+}
+
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 // check walks a node beside the Go type it will fill. It is not good when the
@@ -34,6 +56,10 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag(
 func (d *document) check(n *yaml.Node, t reflect.Type, path string) (ps Problems, good bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if what := whatHides(n.Value); n.Kind == yaml.ScalarNode && what != "" {
+		d.removed = append(d.removed, path)
+		return Problems{d.hides(n, path, what)}, false
 	}
 	switch {
 	case isNull(n) || t.Kind() == reflect.Interface:
@@ -148,6 +174,8 @@ func (d *document) checkMapping(n *yaml.Node, t reflect.Type, path string) Probl
 			ft, known = t.Elem(), true
 		}
 		switch {
+		case key.Kind == yaml.ScalarNode && whatHides(key.Value) != "":
+			ps = append(ps, d.hides(key, full, whatHides(key.Value)))
 		case key.Kind != yaml.ScalarNode:
 			ps = append(ps, d.at(key, path, "a key is "+kindOfNode(key)))
 		case twice:

@@ -126,16 +126,19 @@ func decodeLab(src labSource, c *Catalog) (*loading, Problems) {
 
 // report adds a problem and finds its place in the file. It says nothing about
 // values that the decoder has complained about and taken out.
-func (l *loading) report(p Problem) {
+func (l *loading) report(p Problem) { l.reportAt(p.Path, p) }
+
+// reportAt is report for a problem whose reason stands under another key.
+func (l *loading) reportAt(path string, p Problem) {
 	for _, removed := range l.doc.removed {
 		after, below := strings.CutPrefix(p.Path, removed)
 		if below && (after == "" || after[0] == '.' || after[0] == '[') {
 			return
 		}
 	}
-	_, line := l.doc.lookup(p.Path)
-	placed := l.doc.onLine(line, p.Path, p.Message)
-	p.File, p.Line, p.Excerpt = placed.File, placed.Line, placed.Excerpt
+	_, line, column := l.doc.lookup(path)
+	placed := l.doc.onLine(line, column, p.Path, p.Message)
+	p.File, p.Line, p.Column, p.Excerpt = placed.File, placed.Line, placed.Column, placed.Excerpt
 	l.problems = append(l.problems, p)
 }
 

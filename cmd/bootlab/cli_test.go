@@ -84,7 +84,7 @@ func TestABrokenLabIsReportedAndNothingIsGenerated(t *testing.T) {
 	}
 	for _, command := range []string{"check", "generate"} {
 		_, stderr, status := bootlab(command, dir)
-		for _, want := range []string{"lab.yaml:3: basedomain", "did you mean baseDomain", "lab.yaml:4: topology", "allowed: "} {
+		for _, want := range []string{"lab.yaml:3:1: basedomain", "did you mean baseDomain", "lab.yaml:4:11: topology", "allowed: "} {
 			if status != exitFailed || !strings.Contains(stderr, want) {
 				t.Errorf("%s: status %d, no %q in:\n%s", command, status, want, stderr)
 			}
