@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -197,5 +198,18 @@ func TestALabThatIsNotThereIsAnsweredWithOneBesideIt(t *testing.T) {
 	_, stderr, status := bootlab("check", strings.TrimSuffix(lab, "mylab")+"mylba")
 	if status != cli.ExitFailed || !strings.Contains(stderr, "did you mean "+lab+"?") {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+func TestTheVersionIsPrintedForPeopleAndPrograms(t *testing.T) {
+	text, _, status := bootlab("version")
+	flag, _, _ := bootlab("--version")
+	if status != cli.ExitDone || text != cli.Version()+"\n" || flag != text {
+		t.Errorf("status %d: %q, --version %q", status, text, flag)
+	}
+	document, _, _ := bootlab("version", "--output", "json")
+	var build cli.Build
+	if err := json.Unmarshal([]byte(document), &build); err != nil || build != cli.ThisBuild() {
+		t.Errorf("%v: %s", err, document)
 	}
 }

@@ -22,9 +22,11 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
   bootlab generate mylab    # write scripts and guide to mylab/out
   bootlab site serve mylab  # read the guide in a browser
   bootlab explain render-etcd`,
+		Version:       cli.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(io.In)
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
@@ -49,14 +51,19 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 }
 
 func newVersionCommand(io cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	var format *cli.Format
+	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of bootlab and of the Go that built it",
-		Example: "  bootlab version",
-		Args:    cobra.NoArgs,
+		Example: "  bootlab version\n  bootlab version --output json",
 		RunE: func(*cobra.Command, []string) error {
+			if format.Is(cli.JSON) {
+				return cli.WriteJSON(io.Out, cli.ThisBuild())
+			}
 			_, err := fmt.Fprintln(io.Out, cli.Version())
 			return err
 		},
 	}
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	return c
 }
