@@ -176,15 +176,15 @@ func findLab(path string) (string, Problems) {
 // labsIn are the names of the directories in a directory that hold a lab.yaml.
 func labsIn(dir string) []string {
 	var names []string
-	files, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*", LabFile))
+	files, _ := filepath.Glob(filepath.Join(EscapeGlob(dir), "*", LabFile))
 	for _, file := range files {
 		names = append(names, filepath.Base(filepath.Dir(file)))
 	}
 	return names
 }
 
-// escapeGlob makes a path mean itself in a pattern.
-func escapeGlob(path string) string {
+// EscapeGlob makes a path mean itself in a pattern.
+func EscapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 

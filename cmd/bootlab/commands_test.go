@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,5 +212,54 @@ func TestTheVersionIsPrintedForPeopleAndPrograms(t *testing.T) {
 	var build cli.Build
 	if err := json.Unmarshal([]byte(document), &build); err != nil || build != cli.ThisBuild() {
 		t.Errorf("%v: %s", err, document)
+	}
+}
+
+func TestTheShellCompletesWhatACommandTakes(t *testing.T) {
+	lab := newLab(t)
+	for line, want := range map[string]string{
+		"generate LA":                       "LAB",
+		"diagnose LA":                       "LAB",
+		"site build LA":                     "LAB",
+		"vms up LA":                         "LAB",
+		"explain render-etcd --lab LA":      "LAB",
+		"mask BUNDLE --lab LA":              "LAB",
+		"vms start LAB ma":                  "master-0 masters",
+		"vms start LAB master-0 wor":        "workers",
+		"vms ssh LAB boot":                  "bootstrap",
+		"vms snapshot LAB before ma":        "master-2",
+		"connectivity LAB --from-node ma":   "master-1",
+		"verify LAB render-e":               "render-etcd",
+		"verify LAB make-pki al":            "all",
+		"diff 4.20 4.2":                     "4.21",
+		"diff 4.20 4.21 --stage render-e":   "render-etcd",
+		"explain csr-cl":                    "csr-client-pending",
+		"explain --etcd-i":                  "--etcd-image",
+		"explain networking.mach":           "networking.machineNetwork",
+		"explain render-etcd --release 4.1": "4.18",
+		"explain render-etcd --re":          "--release",
+		"generate LAB --release 4.1":        "4.18",
+		"verify LAB --output j":             "json junit",
+		"timeline LAB -o s":                 "svg",
+		"init other --from co":              "compact",
+		"completion z":                      "zsh",
+		"help vms st":                       "start status stop",
+		"help exit":                         "exit-status",
+	} {
+		args := strings.Fields("__complete " + strings.ReplaceAll(line, "LAB", lab))
+		if strings.HasSuffix(line, " LA") {
+			args[len(args)-1], want = lab[:len(lab)-2], lab
+		}
+		out, stderr, _ := bootlab(args...)
+		var offered []string
+		for name := range strings.Lines(out) {
+			name, _, _ = strings.Cut(strings.TrimSpace(name), "\t")
+			offered = append(offered, name)
+		}
+		for _, name := range strings.Fields(want) {
+			if !slices.Contains(offered, name) {
+				t.Errorf("%s: no %s in %v%s", line, name, offered, stderr)
+			}
+		}
 	}
 }

@@ -57,9 +57,23 @@ func OneHabit(root *cobra.Command) {
 			return // a topic of the help
 		}
 		c.Args = arguments
+		completeAll(c)
 		c.DisableFlagsInUseLine = true
 		if !c.HasSubCommands() {
 			c.Long = strings.TrimSpace(cmp.Or(c.Long, c.Short+".")) + "\n\n" + endsText(c)
+		}
+	})
+}
+
+// completeAll completes arguments and options of a command that does not do it
+// itself.
+func completeAll(c *cobra.Command) {
+	if c.ValidArgsFunction == nil && !c.HasSubCommands() {
+		c.ValidArgsFunction = completeArguments
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if complete := flagCompleters[f.Name]; complete != nil {
+			_ = c.RegisterFlagCompletionFunc(f.Name, complete)
 		}
 	})
 }

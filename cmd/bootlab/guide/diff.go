@@ -23,7 +23,7 @@ guide make of them. FROM may be the newer one.`,
 		Example: `  bootlab diff 4.16 4.20
   bootlab diff 4.14 main --stage render-config
   bootlab diff 4.20 4.21 --output json`,
-		ValidArgsFunction: completeReleases,
+		ValidArgsFunction: completeDiff,
 		RunE: func(_ *cobra.Command, args []string) error {
 			comparison, err := compare(args[0], args[1], stage)
 			if err != nil {
@@ -40,6 +40,14 @@ guide make of them. FROM may be the newer one.`,
 	c.Flags().StringVar(&stage, "stage", "", "only this stage, by its name here or in bootkube.sh")
 	format = cli.FormatFlag(c, cli.Text, "markdown", cli.JSON)
 	return c
+}
+
+// completeDiff offers releases, of which diff takes two.
+func completeDiff(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cli.Releases(c, args, toComplete)
 }
 
 // compare compares two releases, in one stage or, where none is named, in all.

@@ -47,18 +47,7 @@ bootlab generate --from-audit makes it of that file.`,
 			}
 			return runExplain(io, request)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var ids []string
-			for _, s := range labs.Builtin().Stages {
-				ids = append(ids, s.ID)
-			}
-			for _, layer := range labs.BuiltinDiagnosis().Layers {
-				for _, s := range layer.Symptoms {
-					ids = append(ids, s.ID)
-				}
-			}
-			return ids, cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: completeExplain,
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"bootlab/cmd/bootlab/cli"
 	"bootlab/labs"
 )
 
@@ -53,4 +56,30 @@ func filesOf(s *labs.Stage) []string {
 		all = append(all, c.To)
 	}
 	return all
+}
+
+// completeExplain completes one name, and the options, which cobra does not parse
+// here.
+func completeExplain(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	last := ""
+	if len(args) > 0 {
+		last = args[len(args)-1]
+	}
+	switch last {
+	case "--lab":
+		return cli.Labs(c, args, toComplete)
+	case "--release":
+		return cli.Releases(c, args, toComplete)
+	case "--from-audit":
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	options := []string{"--lab", "--release", "--from-audit", "--help"}
+	if r, err := parseExplain(args); err == nil && r.what != "" {
+		return options, cobra.ShellCompDirectiveNoFileComp
+	}
+	plan, err := explainPlan(cli.Streams{}, &explainRequest{})
+	if err != nil {
+		return options, cobra.ShellCompDirectiveNoFileComp
+	}
+	return append((&explainer{plan: plan}).names(), options...), cobra.ShellCompDirectiveNoFileComp
 }

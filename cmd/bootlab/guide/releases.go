@@ -93,8 +93,3 @@ func withReleaseHint(err error) error {
 	}
 	return err
 }
-
-// completeReleases offers the known releases on the command line.
-func completeReleases(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return labs.Builtin().ReleaseIDs(), cobra.ShellCompDirectiveNoFileComp
-}

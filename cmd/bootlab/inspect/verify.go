@@ -69,7 +69,6 @@ that they cannot be made there, and the result is no success, unless with
 			defer stop()
 			return runVerify(ctx, io, r)
 		},
-		ValidArgsFunction: completeStages,
 	}
 	r.flags(c)
 	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all passed", cli.ExitFailed: "error, or nothing is done yet", cli.ExitFound: "a check failed",
@@ -87,18 +86,6 @@ func (r *verifyRequest) flags(c *cobra.Command) {
 	f.BoolVar(&r.passed, "until-passed", false, "with --watch: end when every stage is done and every check passes")
 	f.DurationVar(&r.timeout, "timeout", 2*time.Minute, "how long one script may take")
 	r.Where.Flags(c)
-}
-
-// completeStages offers the stages behind the lab.
-func completeStages(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	}
-	ids := []string{"all"}
-	for _, s := range labs.Builtin().Stages {
-		ids = append(ids, s.ID)
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
 // refuse says which flags do not go together.
