@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -261,5 +262,44 @@ func TestTheShellCompletesWhatACommandTakes(t *testing.T) {
 				t.Errorf("%s: no %s in %v%s", line, name, offered, stderr)
 			}
 		}
+	}
+}
+
+func TestManPagesAndTheReferenceHoldEveryCommand(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man1")
+	if _, stderr, status := bootlab("man", "--to", dir); status != cli.ExitDone {
+		t.Fatal(stderr)
+	}
+	lab := newLab(t)
+	if _, stderr, status := bootlab("generate", lab); status != cli.ExitDone {
+		t.Fatal(stderr)
+	}
+	reference, err := os.ReadFile(filepath.Join(lab, "out", "guide", "commands.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range allCommands() {
+		page, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
+		if c.Name() == "help" {
+			continue
+		}
+		if err != nil || !strings.Contains(string(page), ".SH SYNOPSIS") {
+			t.Errorf("%s: %v\n%s", c.CommandPath(), err, page)
+		}
+		if c.HasSubCommands() {
+			continue
+		}
+		if !strings.Contains(string(page), "Exit status: 0 ") {
+			t.Errorf("the page of %s does not say how it ends", c.CommandPath())
+		}
+		if !strings.Contains(string(reference), "\n## "+c.CommandPath()+"\n\n"+c.Short+".\n") {
+			t.Errorf("the reference lacks %s", c.CommandPath())
+		}
+	}
+	if index, err := os.ReadFile(filepath.Join(lab, "out", "guide.json")); err != nil || !strings.Contains(string(index), `"guide/commands.md"`) {
+		t.Errorf("guide.json does not list the reference: %v", err)
+	}
+	if out, stderr, status := bootlab("site", "build", lab); status != cli.ExitDone {
+		t.Errorf("%s%s", out, stderr)
 	}
 }

@@ -139,6 +139,9 @@ func (j *judge) kept(words []string) (known bool, err error) {
 
 // command parses a command line of bootlab without running it.
 func (j *judge) command(arguments []string) error {
+	if i := slices.Index(arguments, ">"); i >= 0 {
+		arguments = arguments[:i] // the shell's
+	}
 	io := cli.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
 	c, rest, err := newRootCommand(io).Find(arguments)
 	if err != nil {

@@ -46,7 +46,7 @@ func DidYouMean(word string, known []string) string {
 // its exit statuses mean.
 func OneHabit(root *cobra.Command) {
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newCompletionCommand(), newStatusTopic())
+	root.AddCommand(newCompletionCommand(), newManCommand(root.OutOrStdout()), newStatusTopic())
 	root.SetHelpCommand(newHelpCommand())
 	root.InitDefaultHelpCmd()
 	each(root, func(c *cobra.Command) {

@@ -36,7 +36,13 @@ belongs. Every script and every page says what it was made from.`,
 		Example: `  bootlab generate mylab
   bootlab generate mylab --to /srv/mylab
   bootlab generate mylab --from-audit bootkube.sh.template`,
-		RunE: func(_ *cobra.Command, args []string) error { return runGenerate(io, args[0], out, force, from, format) },
+		RunE: func(c *cobra.Command, args []string) error {
+			plan, err := cli.LoadPlanFrom(io, args[0], from)
+			if err != nil {
+				return err
+			}
+			return runGenerate(io, plan, out, generator.Options{Commands: cli.Reference(c.Root())}, force, format)
+		},
 	}
 	cli.ToFlag(c, &out, "DIR", " (default LAB/out)")
 	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep those beside them")
@@ -45,19 +51,15 @@ belongs. Every script and every page says what it was made from.`,
 	return c
 }
 
-func runGenerate(io cli.Streams, path, out string, force bool, from cli.FromAudit, format *cli.Format) error {
-	plan, err := cli.LoadPlanFrom(io, path, from)
-	if err != nil {
-		return err
-	}
+func runGenerate(io cli.Streams, plan *labs.Plan, out string, opts generator.Options, force bool, format *cli.Format) error {
 	if out == "" {
 		out = filepath.Join(plan.Lab.Dir, "out")
 	}
-	labDir, err := relative(out, plan.Lab.Dir)
-	if err != nil {
+	var err error
+	if opts.LabDir, err = relative(out, plan.Lab.Dir); err != nil {
 		return err
 	}
-	output, err := generator.Render(plan, templates.FS, generator.Options{LabDir: labDir})
+	output, err := generator.Render(plan, templates.FS, opts)
 	if err != nil {
 		return err
 	}
