@@ -123,9 +123,11 @@ func fetchImage(ctx context.Context, io cli.Streams, artifact images.Artifact, d
 	if err != nil {
 		return err
 	}
-	cache.Told = printFetch(io)
+	progress := cli.NewProgress(io.Out)
+	cache.Told = progress.Bytes
 	fmt.Fprintf(io.Out, "%s %s from %s\n", artifact.Stream, artifact.Release, artifact.URL)
 	fetched, err := cache.Fetch(ctx, artifact, dir)
+	progress.End()
 	if err != nil {
 		return err
 	}
@@ -139,23 +141,6 @@ func fetchImage(ctx context.Context, io cli.Streams, artifact images.Artifact, d
 	}
 	_, err = fmt.Fprintf(io.Out, "%s: %d MiB, both hashes are right\nbootlab vms up takes it for this lab\n", fetched.File, fetched.Size>>20)
 	return err
-}
-
-// printFetch tells how far something is, at most every two seconds.
-func printFetch(io cli.Streams) func(string, int64, int64) {
-	var last time.Time
-	doing, told := "", int64(-1)
-	return func(now string, done, total int64) {
-		if now == doing && (done == told || done != total && time.Since(last) < 2*time.Second) {
-			return
-		}
-		doing, told, last = now, done, time.Now()
-		if total > 0 {
-			fmt.Fprintf(io.Out, "  %-6s %3d%% of %d MiB\n", now, done*100/total, total>>20)
-			return
-		}
-		fmt.Fprintf(io.Out, "  %-6s %d MiB\n", now, done>>20)
-	}
 }
 
 func newImageListCommand(io cli.Streams) *cobra.Command {

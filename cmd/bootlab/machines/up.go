@@ -41,8 +41,14 @@ with what the lab was made with.`,
 			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *provision.Provisioner) error {
 				err := prepare.do(ctx, io, p)
 				if err == nil {
-					p.Uploaded = printUpload(io)
+					progress := cli.NewProgress(io.Out)
+					p.Uploaded = func(sent, size int64) {
+						if progress.Bytes("upload", sent, size); sent == size {
+							progress.End()
+						}
+					}
 					err = p.Up(ctx, printStep(io))
+					progress.End()
 				}
 				if err != nil && ctx.Err() != nil {
 					return cli.Hint(errors.New("interrupted"), "what was made stays; bootlab vms up "+args[0]+" goes on, down takes it away")
@@ -91,17 +97,6 @@ func startBootstrap(io cli.Streams, p *provision.Provisioner, lab string) error 
 	}
 	_, err = fmt.Fprintf(io.Out, "%s runs\nnext: bootlab vms status %s\n", boot[0].Name, lab)
 	return err
-}
-
-// printUpload tells how far an image is, by tenths.
-func printUpload(io cli.Streams) func(sent, size int64) {
-	tenths := int64(-1)
-	return func(sent, size int64) {
-		if size > 0 && sent*10/size != tenths {
-			tenths = sent * 10 / size
-			fmt.Fprintf(io.Out, "  %d%% of %d MiB\n", tenths*10, size>>20)
-		}
-	}
 }
 
 func newVMsDownCommand(io cli.Streams) *cobra.Command {
