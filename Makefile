@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 # with it.
 
 .DEFAULT_GOAL := help
-.PHONY: help prepare build compile generate test test-podman test-guests lint deadcode golden reading compare check test-all outdated bench clean
+.PHONY: help prepare release build compile generate test test-podman test-guests lint deadcode golden reading compare check test-all outdated bench clean
 
 # The module of a package, and of a list of modules those that are behind. Some
 # proxies have a module without the list of its versions.
@@ -50,7 +50,7 @@ lint: ## look at format and usual mistakes
 	go vet ./...
 	go vet -tags=libvirt_dlopen ./...
 	go -C test vet -tags=libvirt_dlopen,guests ./...
-	shellcheck setup .ci/run .ci/parts test/vms/guest/build test/vms/guest/customize
+	shellcheck setup .ci/run .ci/parts .ci/release test/vms/guest/build test/vms/guest/customize
 
 # Both read the module proxy and leave go.mod as it is. Only tests call labs/sample
 # and labs/labtest.
@@ -90,9 +90,12 @@ outdated: ## list the Go and the modules that are behind: asks the module proxy
 	@$(call behind,test,$$(go -C test list -deps -test -tags=libvirt_dlopen,guests $(module_of) ./... | sort -u))
 	@$(call behind,test/controlplane/programs,k8s.io/kubernetes go.etcd.io/etcd/server/v3)
 
+release: ## build what a release consists of into dist/: needs a tag, or VERSION=1.2.3
+	@.ci/release
+
 bench: ## measure how long generating and the site take, and what the scripts add to podman
 	go test -run=- -bench=. -benchmem ./...
 	go -C test test -tags=libvirt_dlopen -run=- -bench=. ./...
 
 clean: ## remove what was built; labs stay
-	rm -rf bin
+	rm -rf bin dist

@@ -66,6 +66,10 @@ func (r *renderer) guideJSON() error {
 			index.add(group.ID, guidePage{ID: c.ID, Title: c.Title, File: "guide/" + c.ID + ".md", Kind: "chapter", Summary: c.Summary})
 		}
 	}
+	if r.made("guide/" + commandsID + ".md") {
+		index.add(referenceGroup, guidePage{ID: commandsID, Title: "Commands of bootlab", File: "guide/" + commandsID + ".md", Kind: "chapter",
+			Summary: "Every command with its options and exit statuses."})
+	}
 	for _, d := range r.paged {
 		index.add(stagesGroup, stageEntry(d))
 	}

@@ -33,7 +33,13 @@ type Options struct {
 	// LabDir leads from the output directory to the directory of lab.yaml;
 	// empty is "..".
 	LabDir string
+	// Commands is the page with the commands of bootlab, in markdown. Without it
+	// there is no such page: the generator does not know them.
+	Commands string
 }
+
+// commandsID is the page with the commands of bootlab.
+const commandsID = "commands"
 
 // places are the script sets and their directories.
 var places = []struct {
@@ -73,6 +79,9 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 	}
 	if err := r.chapters(templates); err != nil {
 		return nil, err
+	}
+	if opts.Commands != "" {
+		r.add("guide/"+commandsID+".md", 0o644, opts.Commands)
 	}
 	if err := r.auditedPage(templates); err != nil {
 		return nil, err

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // manifestName is the file in an output directory that holds the hash of every
@@ -52,9 +55,16 @@ type hashes map[string]string
 // Write puts the files below dir. Each file is whole or untouched; files that
 // earlier writes left and this output no longer has are removed; files that a
 // person edited are never overwritten without Force, and files that are not
-// ours are never touched. A write that was killed is completed by the next one.
+// ours are never touched. A write that was killed is completed by the next one, and
+// of two at once one waits for the other. dir itself may be a link, but no directory
+// in it: nothing is written or removed elsewhere.
 func (o *Output) Write(dir string, opts WriteOptions) (*Report, error) {
-	w := &writer{dir: dir, opts: opts, known: map[string][]string{}, next: hashes{}}
+	w := &writer{dir: dir, opts: opts, known: map[string][]string{}, next: hashes{}, real: map[string]error{".": nil}}
+	unlock, err := w.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	for _, f := range o.Files {
 		w.next[f.Path] = sum(f.Data)
 	}
@@ -75,15 +85,70 @@ type writer struct {
 	opts   WriteOptions
 	known  map[string][]string // path to the hashes that were ours
 	next   hashes
+	locked bool // no other write is under way
 	todo   []File
 	edited []string
 	report Report
+	// real says of directories whether they are ones, and no links.
+	real map[string]error
+}
+
+// How often a write asks whether another has ended, and how long it waits between.
+const (
+	lockTries = 300
+	lockPause = 100 * time.Millisecond
+)
+
+// lock keeps other writes out of the directory, which it makes, until unlock is
+// called or the process ends. It leaves no file. A file system that cannot lock
+// directories, as NFS, goes without.
+func (w *writer) lock() (unlock func(), err error) {
+	if err := os.MkdirAll(w.dir, 0o755); err != nil {
+		return nil, err
+	}
+	dir, err := os.Open(w.dir)
+	if err != nil {
+		return nil, err
+	}
+	for range lockTries {
+		err = syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			w.locked = err == nil
+			return func() { dir.Close() }, nil
+		}
+		time.Sleep(lockPause)
+	}
+	dir.Close()
+	return nil, fmt.Errorf("%s: another bootlab is writing there, and has not ended after %s", w.dir, lockTries*lockPause)
+}
+
+// mustBeReal refuses a path whose way leads over a link.
+func (w *writer) mustBeReal(dir string) error {
+	if err, known := w.real[dir]; known {
+		return err
+	}
+	err := w.mustBeReal(path.Dir(dir))
+	if err == nil {
+		info, failed := os.Lstat(w.path(dir))
+		switch {
+		case errors.Is(failed, fs.ErrNotExist):
+		case failed != nil:
+			err = failed
+		case info.Mode()&fs.ModeSymlink != 0:
+			err = fmt.Errorf("%s is a link: remove it, so that what is written there stays in %s", w.path(dir), w.dir)
+		}
+	}
+	w.real[dir] = err
+	return err
 }
 
 func sum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }
+
+// parent is the directory of a path in the output.
+func parent(file string) string { return path.Dir(file) }
 
 func (w *writer) path(rel string) string { return filepath.Join(w.dir, filepath.FromSlash(rel)) }
 
@@ -141,6 +206,9 @@ const (
 
 func (w *writer) state(f File) (state, error) {
 	path := f.Path
+	if err := w.mustBeReal(parent(path)); err != nil {
+		return absent, err
+	}
 	info, err := os.Lstat(w.path(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return absent, nil
@@ -169,18 +237,15 @@ func (w *writer) state(f File) (state, error) {
 // then renames it into place.
 func (w *writer) commit(o *Output) (*Report, error) {
 	stale := w.stale()
+	w.sweep()
 	if len(w.todo) == 0 && len(stale) == 0 && w.settled() {
 		return &w.report, nil
-	}
-	if err := os.MkdirAll(w.dir, 0o755); err != nil {
-		return nil, err
 	}
 	staging, err := os.MkdirTemp(w.dir, stagingPrefix)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(staging)
-	w.sweep(staging)
 	for i, f := range w.todo {
 		if err := writeExactly(stagedName(staging, i), f.Data, f.Mode); err != nil {
 			return nil, err
@@ -201,12 +266,16 @@ func (w *writer) commit(o *Output) (*Report, error) {
 	return &w.report, nil
 }
 
-// sweep removes the staging directories that killed writes left.
-func (w *writer) sweep(mine string) {
-	left, _ := filepath.Glob(filepath.Join(w.dir, stagingPrefix+"*"))
-	for _, dir := range left {
-		if dir != mine {
-			os.RemoveAll(dir)
+// sweep removes the staging directories that killed writes left. Those of others
+// that run are never among them: they hold the lock.
+func (w *writer) sweep() {
+	entries, err := os.ReadDir(w.dir)
+	if err != nil || !w.locked {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), stagingPrefix) {
+			os.RemoveAll(filepath.Join(w.dir, e.Name()))
 		}
 	}
 }

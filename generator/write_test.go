@@ -2,6 +2,7 @@ package generator
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -208,5 +209,100 @@ func TestWhatAKilledWriteStagedIsSweptAway(t *testing.T) {
 	mustWrite(t, output("a", "1"), dir)
 	if left, _ := filepath.Glob(filepath.Join(dir, stagingPrefix+"*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+func TestALinkedDirectoryIsRefusedAndNothingIsWrittenThroughIt(t *testing.T) {
+	for name, link := range map[string]func(dir, elsewhere string) error{
+		"a parent":      func(dir, elsewhere string) error { return os.Symlink(elsewhere, filepath.Join(dir, "sub")) },
+		"a grandparent": func(dir, elsewhere string) error { return os.Symlink(elsewhere, filepath.Join(dir, "deep")) },
+		"inside":        func(dir, _ string) error { return os.Symlink("real", filepath.Join(dir, "sub")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, elsewhere := t.TempDir(), t.TempDir()
+			if err := os.MkdirAll(filepath.Join(dir, "real"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := link(dir, elsewhere); err != nil {
+				t.Fatal(err)
+			}
+			_, err := output("a", "1", "sub/b", "2", "deep/er/c", "3").Write(dir, WriteOptions{Force: true})
+			if err == nil || !strings.Contains(err.Error(), "is a link") {
+				t.Errorf("%v", err)
+			}
+			for _, there := range []string{elsewhere, filepath.Join(dir, "real")} {
+				if entries, _ := os.ReadDir(there); len(entries) > 0 {
+					t.Errorf("written through the link: %v", entries)
+				}
+			}
+			if _, err := os.Lstat(filepath.Join(dir, "a")); err == nil {
+				t.Error("a was written")
+			}
+		})
+	}
+}
+
+func TestAStaleFileBehindALinkedDirectoryIsNotRemoved(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	mustWrite(t, output("a", "1", "sub/b", "2"), dir)
+	if err := os.Rename(filepath.Join(dir, "sub"), filepath.Join(elsewhere, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(elsewhere, "sub"), filepath.Join(dir, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, output("a", "1"), dir)
+	if content(t, filepath.Join(elsewhere, "sub", "b")) != "2" {
+		t.Error("the file behind the link is another")
+	}
+}
+
+// A linked output directory is what its owner wants: it was named.
+func TestTheOutputDirectoryItselfMayBeALink(t *testing.T) {
+	real := t.TempDir()
+	link := filepath.Join(t.TempDir(), "out")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, output("sub/b", "2"), link)
+	if content(t, filepath.Join(real, "sub", "b")) != "2" {
+		t.Error("nothing was written")
+	}
+}
+
+func TestWritesAtOnceDoNotDisturbEachOther(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for i := range 40 {
+		files = append(files, fmt.Sprintf("sub%d/file", i), strings.Repeat("x", i))
+	}
+	errs := make(chan error)
+	for i := range 8 {
+		go func() {
+			_, err := output(append(slices.Clone(files), fmt.Sprintf("own%d", i), "")...).Write(dir, WriteOptions{})
+			errs <- err
+		}()
+	}
+	for range 8 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, ".bootlab-*"))
+	own, _ := filepath.Glob(filepath.Join(dir, "own*"))
+	if len(left) != 1 || len(own) != 1 {
+		t.Errorf("left are %v and %v", left, own)
+	}
+}
+
+func TestWhatAKilledWriteLeftGoesEvenWhereNothingIsToBeDone(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, output("a", "1"), dir)
+	if err := os.MkdirAll(filepath.Join(dir, stagingPrefix+"killed", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mustWrite(t, output("a", "1"), dir)
+	if left, _ := filepath.Glob(filepath.Join(dir, stagingPrefix+"*")); len(left) > 0 {
+		t.Errorf("left are %v", left)
 	}
 }

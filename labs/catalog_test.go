@@ -64,8 +64,8 @@ func TestLoadCatalogReportsTheProblemsOfAllFilesAtOnce(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		"releases/4.15.yaml:2: ", "stages/render-api.yaml:2: flavour: is not a key that is known here",
-		"stages/render-cco.yaml:2: ", "stages/render-mco.yaml: cannot be read",
+		"releases/4.15.yaml:2:8: ", "stages/render-api.yaml:2:1: flavour: is not a key that is known here",
+		"stages/render-cco.yaml:2:8: ", "stages/render-mco.yaml: cannot be read",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("nothing of %q in\n%v", want, err)

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -26,6 +28,27 @@ func (d *document) decode(into any) Problems {
 	return ps
 }
 
+// hides is the problem of a text that is not what it looks like. The place is that of
+// the character, or of the text where it is written as an escape.
+func (d *document) hides(n *yaml.Node, path, what string) Problem {
+	p := d.at(n, path, "holds "+what)
+	for i := n.Line; i >= 1 && i <= len(d.lines); i++ {
+		from := ""
+		if i == n.Line {
+			from = string([]rune(d.lines[i-1])[:n.Column-1])
+		}
+		if at := strings.IndexFunc(d.lines[i-1][len(from):], Hidden); at >= 0 {
+			p = d.onLine(i, utf8.RuneCountInString(d.lines[i-1][:len(from)+at])+1, path, p.Message)
+			break
+		}
+		if i-n.Line > strings.Count(n.Value, "\n") {
+			break
+		}
+	}
+	p.Allowed, p.Hint = "characters that can be seen", "delete it: type the value again"
+	return p
+}
+
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 // check walks a node beside the Go type it will fill. It is not good when the
@@ -33,6 +56,10 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag(
 func (d *document) check(n *yaml.Node, t reflect.Type, path string) (ps Problems, good bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if what := whatHides(n.Value); n.Kind == yaml.ScalarNode && what != "" {
+		d.removed = append(d.removed, path)
+		return Problems{d.hides(n, path, what)}, false
 	}
 	switch {
 	case isNull(n) || t.Kind() == reflect.Interface:
@@ -147,6 +174,8 @@ func (d *document) checkMapping(n *yaml.Node, t reflect.Type, path string) Probl
 			ft, known = t.Elem(), true
 		}
 		switch {
+		case key.Kind == yaml.ScalarNode && whatHides(key.Value) != "":
+			ps = append(ps, d.hides(key, full, whatHides(key.Value)))
 		case key.Kind != yaml.ScalarNode:
 			ps = append(ps, d.at(key, path, "a key is "+kindOfNode(key)))
 		case twice:
@@ -238,24 +267,50 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance of two short words; long ones are far.
+// NearestWord finds the candidate that somebody most likely meant who wrote word:
+// one that is at most two letters away, fewer for a short word; empty when none is.
+func NearestWord(word string, candidates []string) string {
+	if slices.Contains(candidates, word) {
+		return ""
+	}
+	best, bestDistance := "", min(2, (len(word)+1)/3)+1
+	for _, c := range candidates {
+		if len(c)-len(word) >= bestDistance || len(word)-len(c) >= bestDistance {
+			continue
+		}
+		if d := edits(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance is that of edits for two short words; long ones are far.
 func distance(a, b string) int {
 	if len(a) > 40 || len(b) > 40 {
 		return 99
 	}
-	row := make([]int, len(b)+1)
+	return edits(a, b)
+}
+
+// edits counts how many letters are to be put in, taken out, replaced or swapped
+// with the next to make one word of another.
+func edits(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		previous := row[0]
+		before, last, row = last, row, before
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := previous
+			row[j] = last[j-1]
 			if a[i-1] != b[j-1] {
-				cost = 1 + min(previous, row[j], row[j-1])
+				row[j] = 1 + min(last[j-1], last[j], row[j-1])
 			}
-			previous, row[j] = row[j], cost
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
 		}
 	}
 	return row[len(b)]

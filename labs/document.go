@@ -3,6 +3,7 @@ package labs
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -43,11 +44,12 @@ func readDocument(name string, r io.Reader) (*document, Problems) {
 	switch {
 	case len(data) > maxDocument:
 		return nil, d.whole("is larger than 1 MiB", "a YAML file written by hand", "")
-	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
-		return nil, d.whole("is not text", "YAML in UTF-8", "")
 	}
-	d.lines = splitLines(string(data))
+	d.lines = splitLines(strings.ToValidUTF8(string(data), "\uFFFD"))
 	d.secret = sync.OnceValue(func() map[int]bool { return secretLines(d.lines) })
+	if p, found := d.notText(data); found {
+		return nil, Problems{p}
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var root, second yaml.Node
 	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
@@ -92,13 +94,34 @@ func (d *document) whole(message, allowed, hint string) Problems {
 	return Problems{{File: d.name, Message: message, Allowed: allowed, Hint: hint}}
 }
 
-// at makes a problem for the place of a node.
-func (d *document) at(n *yaml.Node, path, message string) Problem {
-	return d.onLine(n.Line, path, message)
+// notText finds the first byte that no text in UTF-8 holds.
+func (d *document) notText(data []byte) (Problem, bool) {
+	at := bytes.IndexByte(data, 0)
+	message := "a NUL byte stands here: this is no text, or not in UTF-8"
+	for i := 0; i < len(data) && (at < 0 || i < at); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			at, message = i, fmt.Sprintf("the byte 0x%02X stands here, and this is not UTF-8", data[i])
+			break
+		}
+		i += size
+	}
+	if at < 0 {
+		return Problem{}, false
+	}
+	before := splitLines(string(data[:at]))
+	p := d.onLine(len(before), utf8.RuneCountInString(before[len(before)-1])+1, "", message)
+	p.Allowed, p.Hint = "YAML in UTF-8", "save the file as UTF-8 in your editor, or type the line again"
+	return p, true
 }
 
-func (d *document) onLine(line int, path, message string) Problem {
-	p := Problem{File: d.name, Line: line, Path: path, Message: message}
+// at makes a problem for the place of a node.
+func (d *document) at(n *yaml.Node, path, message string) Problem {
+	return d.onLine(n.Line, n.Column, path, message)
+}
+
+func (d *document) onLine(line, column int, path, message string) Problem {
+	p := Problem{File: d.name, Line: line, Column: column, Path: path, Message: message}
 	if line >= 1 && line <= len(d.lines) && !d.secret()[line] {
 		p.Excerpt = d.lines[line-1]
 	}
@@ -115,7 +138,11 @@ func (d *document) syntaxProblem(err error) Problem {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
 		line := d.firstLine(func(s string) bool { return strings.Contains(s, "*"+m[1]) })
-		return d.aliasProblem(line)
+		p := d.aliasProblem(line)
+		if at := strings.Index(p.Excerpt, "*"+m[1]); at >= 0 {
+			p.Column = utf8.RuneCountInString(p.Excerpt[:at]) + 1
+		}
+		return p
 	}
 	line := 0
 	if m := yamlErrorLine.FindStringSubmatch(message); m != nil {
@@ -123,8 +150,14 @@ func (d *document) syntaxProblem(err error) Problem {
 		message = strings.Replace(message, m[0], "", 1)
 	}
 	line = d.trueLine(line, message)
-	p := d.onLine(line, "", "is not valid YAML: "+message)
+	plain := plainSyntax(message)
+	p := d.onLine(line, 0, "", "is not valid YAML: "+plain.plain)
+	p.Hint = plain.hint
+	if p.Excerpt != "" {
+		p.Column = plain.column(p.Excerpt)
+	}
 	if strings.Contains(message, "tab") || strings.Contains(p.Excerpt, "\t") {
+		p.Message = "is not valid YAML: the line holds a tab"
 		p.Hint = "YAML is indented with spaces, never with tabs"
 	}
 	return p
@@ -163,7 +196,7 @@ func (d *document) firstLine(test func(string) bool) int {
 }
 
 func (d *document) aliasProblem(line int) Problem {
-	p := d.onLine(line, "", "anchors, aliases and merge keys are not used here")
+	p := d.onLine(line, 0, "", "anchors, aliases and merge keys are not used here")
 	p.Hint = "write the value out where it is needed, or put a leading & or * in quotes"
 	return p
 }
@@ -171,7 +204,9 @@ func (d *document) aliasProblem(line int) Problem {
 func (d *document) refuseAliases(n *yaml.Node, ps Problems) Problems {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "" || n.Tag == "!!merge":
-		return append(ps, d.aliasProblem(n.Line))
+		p := d.aliasProblem(n.Line)
+		p.Column = n.Column
+		return append(ps, p)
 	case n.Style&yaml.TaggedStyle != 0:
 		p := d.at(n, "", "tags, as !!str, are not used here")
 		p.Hint = "put text in quotes"
@@ -184,43 +219,47 @@ func (d *document) refuseAliases(n *yaml.Node, ps Problems) Problems {
 }
 
 // lookup finds the value at a path such as networking.machineNetwork[0].cidr,
-// and the line of its key. Where the path leads to nothing, the value is nil
-// and the line is that of the nearest key above; 0 if there is none.
-func (d *document) lookup(path string) (value *yaml.Node, line int) {
+// and its place: that of the value if it begins on the line of its key, else that of
+// the key. Where the path leads to nothing, the value is nil and the place is that of
+// the nearest key above; 0 if there is none.
+func (d *document) lookup(path string) (value *yaml.Node, line, column int) {
 	n := d.root
 	for path != "" {
 		next, at, rest := child(n, path)
 		if next == nil {
-			return nil, line
+			return nil, line, column
 		}
-		n, line, path = next, at, rest
+		n, line, column, path = next, at.Line, at.Column, rest
 	}
-	return n, line
+	if n.Line == line && !isNull(n) {
+		column = n.Column
+	}
+	return n, line, column
 }
 
 // child takes one step of a path. A key may hold dots itself.
-func child(n *yaml.Node, path string) (value *yaml.Node, line int, rest string) {
+func child(n *yaml.Node, path string) (value, at *yaml.Node, rest string) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			after, found := strings.CutPrefix(path, shownKey(key))
 			if found && (after == "" || after[0] == '.' || after[0] == '[') {
-				return n.Content[i+1], key.Line, strings.TrimPrefix(after, ".")
+				return n.Content[i+1], key, strings.TrimPrefix(after, ".")
 			}
 		}
 	case yaml.SequenceNode:
 		index, after, _ := strings.Cut(strings.TrimPrefix(path, "["), "]")
 		if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < len(n.Content) {
-			return n.Content[i], n.Content[i].Line, strings.TrimPrefix(after, ".")
+			return n.Content[i], n.Content[i], strings.TrimPrefix(after, ".")
 		}
 	}
-	return nil, 0, ""
+	return nil, nil, ""
 }
 
 // given says whether the file holds a value at the path; an empty one counts
 // as left out.
 func (d *document) given(path string) bool {
-	n, _ := d.lookup(path)
+	n, _, _ := d.lookup(path)
 	return n != nil && !isNull(n)
 }

@@ -121,8 +121,8 @@ func TestExamplesLoad(t *testing.T) {
 		_, ps := LoadLabFS(Examples, e.Name, labCatalog(t))
 		want := ""
 		if e.Name == "ocp-compact" { // no secret is shipped with it
-			want = "ocp-compact/lab.yaml:10: pullSecret: \"pull-secret.json\": file does not exist\n" +
-				"    10 | pullSecret: pull-secret.json\n" +
+			want = "ocp-compact/lab.yaml:10:13: pullSecret: \"pull-secret.json\": file does not exist\n" +
+				"    10 | pullSecret: pull-secret.json\n       |             ^\n" +
 				"  hint: a path that does not begin with / or ~/ begins where lab.yaml is"
 		}
 		if got := ps.Error(); got != want {

@@ -13,8 +13,9 @@ func TestValidateReleaseAndImages(t *testing.T) {
   distribution: odk
   image: quay.io/okd/scos-release:4.21.0-okd-scos.8
 `,
-			`lab.yaml:5: release.distribution: "odk" is not known
+			`lab.yaml:5:17: release.distribution: "odk" is not known
      5 |   distribution: odk
+       |                 ^
   allowed: okd, ocp
   hint: did you mean okd?`,
 		},
@@ -23,8 +24,9 @@ func TestValidateReleaseAndImages(t *testing.T) {
 			minimal + `release:
   version: "4.22"
 `,
-			`lab.yaml:5: release.version: "4.22" has no stage data
+			`lab.yaml:5:12: release.version: "4.22" has no stage data
      5 |   version: "4.22"
+       |            ^
   allowed: 4.14, 4.15, 4.16, 4.17, 4.18, 4.19, 4.20, 4.21, main
   hint: the nearest is 4.21; with its bootkube.sh at hand: bootlab generate LAB --from-audit FILE`,
 		},
@@ -33,8 +35,9 @@ func TestValidateReleaseAndImages(t *testing.T) {
 			minimal + `release:
   version: "3.11"
 `,
-			`lab.yaml:5: release.version: "3.11" has no stage data
+			`lab.yaml:5:12: release.version: "3.11" has no stage data
      5 |   version: "3.11"
+       |            ^
   allowed: 4.14, 4.15, 4.16, 4.17, 4.18, 4.19, 4.20, 4.21, main
   hint: the nearest is 4.14; with its bootkube.sh at hand: bootlab generate LAB --from-audit FILE`,
 		},
@@ -43,8 +46,9 @@ func TestValidateReleaseAndImages(t *testing.T) {
 			minimal + `release:
   version: 4.21.3
 `,
-			`lab.yaml:5: release.version: "4.21.3" has no stage data
+			`lab.yaml:5:12: release.version: "4.21.3" has no stage data
      5 |   version: 4.21.3
+       |            ^
   allowed: 4.14, 4.15, 4.16, 4.17, 4.18, 4.19, 4.20, 4.21, main
   hint: write 4.21 here, and name the very release in release.image`,
 		},
@@ -53,8 +57,9 @@ func TestValidateReleaseAndImages(t *testing.T) {
 			minimal + `release:
   version: latest
 `,
-			`lab.yaml:5: release.version: "latest" has no stage data
+			`lab.yaml:5:12: release.version: "latest" has no stage data
      5 |   version: latest
+       |            ^
   allowed: 4.14, 4.15, 4.16, 4.17, 4.18, 4.19, 4.20, 4.21, main`,
 		},
 		{
@@ -62,8 +67,9 @@ func TestValidateReleaseAndImages(t *testing.T) {
 			minimal + `release:
   version: "4.18"
 `,
-			`lab.yaml:4: release.image: is required: no release image is known for okd 4.18
+			`lab.yaml:4:1: release.image: is required: no release image is known for okd 4.18
      4 | release:
+       | ^
   hint: choose a tag at https://github.com/okd-project/okd/releases; for 4.21 there is quay.io/okd/scos-release:4.21.0-okd-scos.8`,
 		},
 		{
@@ -71,20 +77,24 @@ func TestValidateReleaseAndImages(t *testing.T) {
 			minimal + `release:
   distribution: ocp
 `,
-			`lab.yaml: pullSecret: is required for ocp
-  allowed: the path of a file
-  hint: https://console.redhat.com/openshift/install/pull-secret has yours; save it beside lab.yaml
-lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
+			`lab.yaml:4:1: release.image: is required: no release image is known for ocp 4.21
      4 | release:
-  hint: name one as quay.io/openshift-release-dev/ocp-release:VERSION-x86_64, VERSION being the whole version, as 4.21.0; it needs a pull secret`,
+       | ^
+  hint: name one as quay.io/openshift-release-dev/ocp-release:VERSION-x86_64, VERSION being the whole version, as 4.21.0; it needs a pull secret
+lab.yaml:5:17: pullSecret: is required for ocp
+     5 |   distribution: ocp
+       |                 ^
+  allowed: the path of a file
+  hint: https://console.redhat.com/openshift/install/pull-secret has yours; save it beside lab.yaml`,
 		},
 		{
 			"an image given as empty is refused",
 			minimal + `release:
   image: ""
 `,
-			`lab.yaml:5: release.image: is empty
+			`lab.yaml:5:10: release.image: is empty
      5 |   image: ""
+       |          ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both`,
 		},
 		{
@@ -92,8 +102,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
 			minimal + `release:
   image: okd/scos-release:4.21.0-okd-scos.8
 `,
-			`lab.yaml:5: release.image: "okd/scos-release:4.21.0-okd-scos.8" names no registry
+			`lab.yaml:5:10: release.image: "okd/scos-release:4.21.0-okd-scos.8" names no registry
      5 |   image: okd/scos-release:4.21.0-okd-scos.8
+       |          ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both
   hint: a registry is a host with a dot or a port, as quay.io or localhost:5000`,
 		},
@@ -102,8 +113,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
 			minimal + `release:
   image: docker://quay.io/okd/scos-release:4.21.0
 `,
-			`lab.yaml:5: release.image: "docker://quay.io/okd/scos-release:4.21.0" is a URL
+			`lab.yaml:5:10: release.image: "docker://quay.io/okd/scos-release:4.21.0" is a URL
      5 |   image: docker://quay.io/okd/scos-release:4.21.0
+       |          ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both
   hint: write it without what stands before //`,
 		},
@@ -112,8 +124,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
 			minimal + `release:
   image: quay.io/OKD/scos-release:4.21.0
 `,
-			`lab.yaml:5: release.image: "quay.io/OKD/scos-release:4.21.0" is no pull spec
+			`lab.yaml:5:10: release.image: "quay.io/OKD/scos-release:4.21.0" is no pull spec
      5 |   image: quay.io/OKD/scos-release:4.21.0
+       |          ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both
   hint: a repository is written in lower case`,
 		},
@@ -122,8 +135,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
 			minimal + `release:
   image: quay.io/okd/scos-release@sha256:abc
 `,
-			`lab.yaml:5: release.image: "quay.io/okd/scos-release@sha256:abc" has no proper digest
+			`lab.yaml:5:10: release.image: "quay.io/okd/scos-release@sha256:abc" has no proper digest
      5 |   image: quay.io/okd/scos-release@sha256:abc
+       |          ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both
   hint: a digest is sha256: and 64 characters of 0-9 and a-f`,
 		},
@@ -132,8 +146,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
 			minimal + `release:
   image: quay.io/okd/scos-release:$(reboot)
 `,
-			`lab.yaml:5: release.image: "quay.io/okd/scos-release:$(reboot)" has no proper tag
+			`lab.yaml:5:10: release.image: "quay.io/okd/scos-release:$(reboot)" has no proper tag
      5 |   image: quay.io/okd/scos-release:$(reboot)
+       |          ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both`,
 		},
 		{
@@ -141,8 +156,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
 			minimal + `release:
   image: quay.io/okd/scos-release 4.21
 `,
-			`lab.yaml:5: release.image: "quay.io/okd/scos-release 4.21" is no pull spec
+			`lab.yaml:5:10: release.image: "quay.io/okd/scos-release 4.21" is no pull spec
      5 |   image: quay.io/okd/scos-release 4.21
+       |          ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both`,
 		},
 		{
@@ -150,8 +166,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
 			minimal + `release:
   image: "quay.io/okd/scos-release:4.21\n"
 `,
-			`lab.yaml:5: release.image: "quay.io/okd/scos-release:4.21\n" has no proper tag
+			`lab.yaml:5:10: release.image: "quay.io/okd/scos-release:4.21\n" has no proper tag
      5 |   image: "quay.io/okd/scos-release:4.21\n"
+       |          ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both`,
 		},
 		{
@@ -159,8 +176,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
 			minimal + `release:
   image: quay.io/okd/scos-release:4.20.0-okd-scos.1
 `,
-			`lab.yaml:5: warning: release.image: the tag speaks of 4.20, and release.version is 4.21
+			`lab.yaml:5:10: warning: release.image: the tag speaks of 4.20, and release.version is 4.21
      5 |   image: quay.io/okd/scos-release:4.20.0-okd-scos.1
+       |          ^
   hint: stages and flags differ between releases; make the two agree`,
 		},
 		{
@@ -170,8 +188,9 @@ lab.yaml:4: release.image: is required: no release image is known for ocp 4.21
   image: quay.io/okd/scos-release:4.21.0-okd-scos.8
 pullSecret: pull-secret.json
 `,
-			`lab.yaml:6: warning: release.image: the image is not one of ocp
+			`lab.yaml:6:10: warning: release.image: the image is not one of ocp
      6 |   image: quay.io/okd/scos-release:4.21.0-okd-scos.8
+       |          ^
   hint: set release.distribution to what the image is`,
 		},
 		{
@@ -179,8 +198,9 @@ pullSecret: pull-secret.json
 			minimal + `images:
   ectd: quay.io/me/etcd:mine
 `,
-			`lab.yaml:5: warning: images.ectd: no stage of 4.21 asks for an image of this name
+			`lab.yaml:5:9: warning: images.ectd: no stage of 4.21 asks for an image of this name
      5 |   ectd: quay.io/me/etcd:mine
+       |         ^
   hint: did you mean etcd?`,
 		},
 		{
@@ -188,8 +208,9 @@ pullSecret: pull-secret.json
 			minimal + `images:
   "a;reboot": quay.io/me/etcd:mine
 `,
-			`lab.yaml:5: images.a;reboot: "a;reboot" is no name of an image in a release
+			`lab.yaml:5:15: images.a;reboot: "a;reboot" is no name of an image in a release
      5 |   "a;reboot": quay.io/me/etcd:mine
+       |               ^
   allowed: lower-case letters, digits and hyphens, no hyphen first or last, at most 63 characters`,
 		},
 		{
@@ -198,8 +219,9 @@ pullSecret: pull-secret.json
   etcd: quay.io/me/etcd:mine
   a.b: quay.io/me/etcd:mine
 `,
-			`lab.yaml:6: images.a.b: "a.b" is no name of an image in a release
+			`lab.yaml:6:8: images.a.b: "a.b" is no name of an image in a release
      6 |   a.b: quay.io/me/etcd:mine
+       |        ^
   allowed: lower-case letters, digits and hyphens, no hyphen first or last, at most 63 characters`,
 		},
 		{
@@ -207,8 +229,9 @@ pullSecret: pull-secret.json
 			minimal + `images:
   etcd:
 `,
-			`lab.yaml:5: images.etcd: is empty
+			`lab.yaml:5:3: images.etcd: is empty
      5 |   etcd:
+       |   ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both`,
 		},
 		{
@@ -216,8 +239,9 @@ pullSecret: pull-secret.json
 			minimal + `images:
   etcd: --privileged
 `,
-			`lab.yaml:5: images.etcd: "--privileged" names no registry
+			`lab.yaml:5:9: images.etcd: "--privileged" names no registry
      5 |   etcd: --privileged
+       |         ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both
   hint: a registry is a host with a dot or a port, as quay.io or localhost:5000`,
 		},
@@ -226,8 +250,9 @@ pullSecret: pull-secret.json
 			minimal + `images:
   etcd: quay.io/` + strings.Repeat("a", 600) + `
 `,
-			`lab.yaml:5: images.etcd: is longer than 512 characters
+			`lab.yaml:5:9: images.etcd: is longer than 512 characters
      5 |   etcd: quay.io/` + strings.Repeat("a", 144) + `…
+       |         ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both`,
 		},
 	})

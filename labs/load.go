@@ -126,16 +126,19 @@ func decodeLab(src labSource, c *Catalog) (*loading, Problems) {
 
 // report adds a problem and finds its place in the file. It says nothing about
 // values that the decoder has complained about and taken out.
-func (l *loading) report(p Problem) {
+func (l *loading) report(p Problem) { l.reportAt(p.Path, p) }
+
+// reportAt is report for a problem whose reason stands under another key.
+func (l *loading) reportAt(path string, p Problem) {
 	for _, removed := range l.doc.removed {
 		after, below := strings.CutPrefix(p.Path, removed)
 		if below && (after == "" || after[0] == '.' || after[0] == '[') {
 			return
 		}
 	}
-	_, line := l.doc.lookup(p.Path)
-	placed := l.doc.onLine(line, p.Path, p.Message)
-	p.File, p.Line, p.Excerpt = placed.File, placed.Line, placed.Excerpt
+	_, line, column := l.doc.lookup(path)
+	placed := l.doc.onLine(line, column, p.Path, p.Message)
+	p.File, p.Line, p.Column, p.Excerpt = placed.File, placed.Line, placed.Column, placed.Excerpt
 	l.problems = append(l.problems, p)
 }
 
@@ -150,6 +153,9 @@ func findLab(path string) (string, Problems) {
 		p := Problem{File: path, Message: plainError(err)}
 		if errors.Is(err, fs.ErrNotExist) {
 			p.Hint = writes
+			if near := NearestWord(filepath.Base(path), labsIn(filepath.Dir(path))); near != "" {
+				p.Hint = "did you mean " + filepath.Join(filepath.Dir(path), near) + "?"
+			}
 		}
 		return "", Problems{p}
 	}
@@ -165,6 +171,21 @@ func findLab(path string) (string, Problems) {
 		return "", Problems{p}
 	}
 	return file, nil
+}
+
+// labsIn are the names of the directories in a directory that hold a lab.yaml.
+func labsIn(dir string) []string {
+	var names []string
+	files, _ := filepath.Glob(filepath.Join(EscapeGlob(dir), "*", LabFile))
+	for _, file := range files {
+		names = append(names, filepath.Base(filepath.Dir(file)))
+	}
+	return names
+}
+
+// EscapeGlob makes a path mean itself in a pattern.
+func EscapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // openRegular opens a file, and nothing that could block or never end.

@@ -166,35 +166,45 @@ images:
   etcd: Etcd
 `, `lab.yaml: baseDomain: is required
   allowed: a DNS name in lower case, as bootlab.test
-lab.yaml:2: metadata.name: "My Lab" is no name for a cluster
+lab.yaml:2:9: metadata.name: "My Lab" is no name for a cluster
      2 |   name: My Lab
+       |         ^
   allowed: lower-case letters, digits and hyphens, no hyphen first or last, at most 54 characters
-lab.yaml:4: release.version: "4.22" has no stage data
+lab.yaml:4:12: release.version: "4.22" has no stage data
      4 |   version: "4.22"
+       |            ^
   allowed: 4.14, 4.15, 4.16, 4.17, 4.18, 4.19, 4.20, 4.21, main
   hint: the nearest is 4.21; with its bootkube.sh at hand: bootlab generate LAB --from-audit FILE
-lab.yaml:5: release.flavour: is not a key that is known here
+lab.yaml:5:3: release.flavour: is not a key that is known here
      5 |   flavour: sweet
+       |   ^
   allowed: distribution, image, version
-lab.yaml:6: topology: "giant" is not known
+lab.yaml:6:11: topology: "giant" is not known
      6 | topology: giant
+       |           ^
   allowed: bootstrap-only, compact, ha
-lab.yaml:8: networking.serviceNetwork[0]: 172.30.0.1/16 is an address inside a network
+lab.yaml:8:20: networking.serviceNetwork[0]: 172.30.0.1/16 is an address inside a network
      8 |   serviceNetwork: [172.30.0.1/16]
+       |                    ^
   allowed: the network itself, 172.30.0.0/16
-lab.yaml:11: machines.bootstrap.memory: is text
+lab.yaml:11:13: machines.bootstrap.memory: is text
     11 |     memory: much
+       |             ^
   allowed: a whole number, in decimal and without quotes
-lab.yaml:12: machines.bootstrap.disk: 8 GiB is too little for CoreOS to boot
+lab.yaml:12:11: machines.bootstrap.disk: 8 GiB is too little for CoreOS to boot
     12 |     disk: 8
+       |           ^
   allowed: 16 to 10240 GiB
-lab.yaml:13: machines.bootstrap: is given twice, first on line 10
+lab.yaml:13:3: machines.bootstrap: is given twice, first on line 10
     13 |   bootstrap:
-lab.yaml:15: pullSecret: "nowhere.json": file does not exist
+       |   ^
+lab.yaml:15:13: pullSecret: "nowhere.json": file does not exist
     15 | pullSecret: nowhere.json
+       |             ^
   hint: a path that does not begin with / or ~/ begins where lab.yaml is
-lab.yaml:17: images.etcd: "Etcd" names no registry
+lab.yaml:17:9: images.etcd: "Etcd" names no registry
     17 |   etcd: Etcd
+       |         ^
   allowed: REGISTRY/REPOSITORY, then :TAG or @sha256:DIGEST or both
   hint: a registry is a host with a dot or a port, as quay.io or localhost:5000`}})
 }
@@ -232,8 +242,8 @@ func TestLoadTellsWhatIsWrongWithAPath(t *testing.T) {
 		{"empty", "DIR/empty: holds no lab.yaml" + writes},
 		{"yml", "DIR/yml: holds no lab.yaml\n  hint: rename lab.yml to lab.yaml"},
 		{"directory", "DIR/directory/lab.yaml: is a directory"},
-		{"junk", "DIR/junk: is not text\n  allowed: YAML in UTF-8"},
-		{"latin1", "DIR/latin1: is not text\n  allowed: YAML in UTF-8"},
+		{"junk", "DIR/junk:1:8: a NUL byte stands here: this is no text, or not in UTF-8\n     1 | \uFFFDELF\uFFFD\uFFFD\uFFFD\uFFFD\n       |        ^\n  allowed: YAML in UTF-8\n  hint: save the file as UTF-8 in your editor, or type the line again"},
+		{"latin1", "DIR/latin1:1:11: the byte 0xE4 stands here, and this is not UTF-8\n     1 | metadata: \uFFFD\n       |           ^\n  allowed: YAML in UTF-8\n  hint: save the file as UTF-8 in your editor, or type the line again"},
 		{"huge", "DIR/huge: is larger than 1 MiB\n  allowed: a YAML file written by hand"},
 		{"nothing", "DIR/nothing: is empty\n  hint: bootlab init writes a commented lab.yaml to start from"},
 		{"fifo", "DIR/fifo: is no regular file"},

@@ -37,9 +37,9 @@ func TestValidateImageSources(t *testing.T) {
 	const rule = "\n  allowed: REGISTRY or REGISTRY/REPOSITORY, without tag and digest"
 	mirror := func(name, value, message string) labCase {
 		return labCase{name, minimal + "imageDigestSources:\n- source: r.test/a\n  mirrors:\n  - " + value + "\n",
-			"lab.yaml:7: imageDigestSources[0].mirrors[0]: " + message}
+			"lab.yaml:7:5: imageDigestSources[0].mirrors[0]: " + message}
 	}
-	shown := func(value string) string { return "\n     7 |   - " + value + rule }
+	shown := func(value string) string { return "\n     7 |   - " + value + "\n       |     ^" + rule }
 	checkLabs(t, []labCase{
 		{"registries and repositories are taken", minimal + "imageDigestSources:\n- source: r.test\n  mirrors: [localhost, m.test:5000/a/b_c, 10.0.0.1:1]\n- source: docker.io/library/a\n  mirrors: [m.test]\n", ""},
 		mirror("a tag is refused", "m.test/a:1", `"m.test/a:1" is an image, with tag or digest`+shown("m.test/a:1")+"\n  hint: leave out what stands behind the repository"),
@@ -54,31 +54,31 @@ func TestValidateImageSources(t *testing.T) {
 		{
 			"a source without mirrors warns, one without a name is refused",
 			minimal + "imageDigestSources:\n- source: r.test/a\n- mirrors: [m.test]\n",
-			"lab.yaml:5: warning: imageDigestSources[0]: names no mirror, so nothing comes of it\n     5 | - source: r.test/a\n" +
-				"lab.yaml:6: imageDigestSources[1].source: is empty\n     6 | - mirrors: [m.test]" + rule,
+			"lab.yaml:5:3: warning: imageDigestSources[0]: names no mirror, so nothing comes of it\n     5 | - source: r.test/a\n       |   ^\n" +
+				"lab.yaml:6:3: imageDigestSources[1].source: is empty\n     6 | - mirrors: [m.test]\n       |   ^" + rule,
 		},
 		{
 			"the older key warns",
 			minimal + "imageContentSources:\n- {source: r.test/a, mirrors: [m.test]}\n",
-			"lab.yaml:4: warning: imageContentSources: is deprecated\n     4 | imageContentSources:\n" +
+			"lab.yaml:4:1: warning: imageContentSources: is deprecated\n     4 | imageContentSources:\n       | ^\n" +
 				"  hint: rename it to imageDigestSources, unless you want to see the older object",
 		},
 		{
 			"both keys exclude each other",
 			minimal + "imageDigestSources: [{source: r.test/a, mirrors: [m.test]}]\nimageContentSources: [{source: r.test/b, mirrors: [m.test]}]\n",
-			"lab.yaml:5: imageContentSources: stands beside imageDigestSources\n" +
-				"     5 | imageContentSources: [{source: r.test/b, mirrors: [m.test]}]\n  allowed: one of the two\n  hint: move its items to imageDigestSources",
+			"lab.yaml:5:22: imageContentSources: stands beside imageDigestSources\n" +
+				"     5 | imageContentSources: [{source: r.test/b, mirrors: [m.test]}]\n       |                      ^\n  allowed: one of the two\n  hint: move its items to imageDigestSources",
 		},
 		{
 			"a release image by tag gets nothing from a mirror",
 			minimal + "release:\n  image: r.test/okd:4.21.0\nimageDigestSources: [{source: r.test/okd, mirrors: [m.test]}]\n",
-			"lab.yaml:5: warning: release.image: is named by tag, and mirrors are asked for digests only\n     5 |   image: r.test/okd:4.21.0\n" +
+			"lab.yaml:5:10: warning: release.image: is named by tag, and mirrors are asked for digests only\n     5 |   image: r.test/okd:4.21.0\n       |          ^\n" +
 				`  hint: name it by digest, or it must be had from "r.test/okd" itself`,
 		},
 		{
 			"a mirror that the pull secret has no login for warns",
 			minimal + "pullSecret: pull-secret.json\nimageDigestSources:\n- {source: r.test/okd, mirrors: [quay.io/a, m.test/a, m.test/b]}\n",
-			"lab.yaml:4: warning: pullSecret: the file has no login for the mirror \"m.test\"\n     4 | pullSecret: pull-secret.json",
+			"lab.yaml:4:13: warning: pullSecret: the file has no login for the mirror \"m.test\"\n     4 | pullSecret: pull-secret.json\n       |             ^",
 		},
 	})
 }

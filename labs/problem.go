@@ -5,28 +5,34 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Problem is one thing that is wrong in a YAML file, with all that its
 // author needs to fix it.
 type Problem struct {
-	File    string // path as the user gave it
-	Line    int    // 1-based line in File; 0 when the file as a whole is meant
-	Excerpt string // that line, without its end
-	Path    string // where in the document, as networking.machineNetwork[0].cidr
-	Message string // what is wrong
-	Allowed string // what is allowed, empty when Message says it all
-	Hint    string // what to do, empty when it is plain
-	Warning bool   // true when the lab can be generated all the same
+	File    string `json:"file"`              // path as the user gave it
+	Line    int    `json:"line,omitempty"`    // 1-based line in File; 0 when the file as a whole is meant
+	Column  int    `json:"column,omitempty"`  // 1-based character in that line; 0 when the line as a whole is meant
+	Excerpt string `json:"excerpt,omitempty"` // that line, without its end
+	Path    string `json:"path,omitempty"`    // where in the document, as networking.machineNetwork[0].cidr
+	Message string `json:"message"`           // what is wrong
+	Allowed string `json:"allowed,omitempty"` // what is allowed, empty when Message says it all
+	Hint    string `json:"hint,omitempty"`    // what to do, empty when it is plain
+	Warning bool   `json:"warning"`           // true when the lab can be generated all the same
 }
 
-// String gives the problem in up to four lines: place and message, the line of
-// the file itself, what is allowed, a hint.
+// String gives the problem in up to five lines: place and message, the line of
+// the file itself with a caret below it, what is allowed, a hint.
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(visible(p.File))
 	if p.Line > 0 {
 		fmt.Fprintf(&b, ":%d", p.Line)
+		if p.Column > 0 {
+			fmt.Fprintf(&b, ":%d", p.Column)
+		}
 	}
 	b.WriteString(": ")
 	if p.Warning {
@@ -38,6 +44,10 @@ func (p Problem) String() string {
 	b.WriteString(visible(p.Message))
 	if p.Excerpt != "" {
 		fmt.Fprintf(&b, "\n  %4d | %s", p.Line, printable(p.Excerpt))
+		if before := []rune(p.Excerpt); p.Column > 0 && p.Column <= min(len(before)+1, longestExcerpt) {
+			width := runewidth.StringWidth(visible(string(before[:p.Column-1])))
+			b.WriteString("\n       | " + strings.Repeat(" ", width) + "^")
+		}
 	}
 	if p.Allowed != "" {
 		b.WriteString("\n  allowed: " + p.Allowed)
@@ -48,16 +58,20 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// printable is a line of a file, visible and short.
-func printable(line string) string { return clip(visible(line), 160) }
+// longestExcerpt is how many characters of a line a message repeats.
+const longestExcerpt = 160
 
-// visible keeps a text from playing tricks on a terminal.
+// printable is a line of a file, visible and short.
+func printable(line string) string { return clip(visible(line), longestExcerpt) }
+
+// visible shows what cannot be seen, and keeps a text from playing tricks on a
+// terminal.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\t' {
+		switch {
+		case r == '\t':
 			return ' '
-		}
-		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) || (r >= 0x200b && r <= 0x200f) || (r >= 0x2028 && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) || r == 0xfeff {
+		case r == '\n', Hidden(r):
 			return '\uFFFD'
 		}
 		return r

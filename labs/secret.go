@@ -98,7 +98,7 @@ func looksSecret(text string) bool {
 func (d *document) privateKey() (p Problem, found bool) {
 	for i, line := range d.lines {
 		if privateKeyBegin.MatchString(line) {
-			p = d.onLine(i+1, "", "a private key stands here")
+			p = d.onLine(i+1, 0, "", "a private key stands here")
 			p.Allowed = "the public key, the one line of a file ending in .pub"
 			p.Hint = "take the private key out of this file"
 			return p, true
@@ -115,7 +115,7 @@ func (l *loading) validatePullSecret() {
 	name := l.lab.PullSecret
 	if name == "" && !l.doc.given(path) {
 		if l.lab.Release.Distribution == "ocp" {
-			l.report(Problem{Path: path, Message: "is required for ocp", Allowed: "the path of a file", Hint: "https://console.redhat.com/openshift/install/pull-secret has yours; save it beside lab.yaml"})
+			l.reportAt("release.distribution", Problem{Path: path, Message: "is required for ocp", Allowed: "the path of a file", Hint: "https://console.redhat.com/openshift/install/pull-secret has yours; save it beside lab.yaml"})
 		}
 		return
 	}
@@ -163,9 +163,9 @@ func badPath(name string) string {
 	return ""
 }
 
-// hasControl says whether a text holds what ends a line or steers a terminal.
+// hasControl says whether a text holds what ends a line or is not what it looks like.
 func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || Hidden(r) })
 }
 
 // login is one entry of a pull secret.

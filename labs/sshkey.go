@@ -70,7 +70,7 @@ var rootedPath = regexp.MustCompile(`^(~|\.|\.\.)?/`)
 
 // hide keeps the line of a value out of messages.
 func (l *loading) hide(path string) {
-	if _, line := l.doc.lookup(path); line > 0 {
+	if _, line, _ := l.doc.lookup(path); line > 0 {
 		l.doc.secret()[line] = true
 	}
 }
@@ -122,8 +122,12 @@ func keyProblem(line string) string {
 		return "the key is longer than sshd reads"
 	case strings.ContainsAny(line, "\r\n"):
 		return "holds several lines; a lab takes one key"
-	case !utf8.ValidString(line) || hasControl(line):
-		return "the key holds a control character"
+	case !utf8.ValidString(line):
+		return "the key is not UTF-8"
+	case whatHides(line) != "":
+		return "the key holds " + whatHides(line)
+	case hasControl(line):
+		return "the key holds a tab"
 	case kind == "ssh-dss":
 		return "ssh-dss keys are not accepted by sshd any more"
 	}

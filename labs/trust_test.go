@@ -39,38 +39,43 @@ func TestValidateTrustBundle(t *testing.T) {
 		{
 			"certificates in place of a path are refused",
 			minimal + "additionalTrustBundle: |\n  " + strings.ReplaceAll(additionalCA, "\n", "\n  ") + "\n",
-			`lab.yaml:4: additionalTrustBundle: the certificates themselves stand here
+			`lab.yaml:4:24: additionalTrustBundle: the certificates themselves stand here
      4 | additionalTrustBundle: |
+       |                        ^
   allowed: the path of a file that holds certificates in PEM
   hint: save them to a file, and write the file's path here`,
 		},
 		{
 			"a bundle that is not there is refused",
 			minimal + "additionalTrustBundle: nowhere.pem\n",
-			`lab.yaml:4: additionalTrustBundle: "nowhere.pem": file does not exist
+			`lab.yaml:4:24: additionalTrustBundle: "nowhere.pem": file does not exist
      4 | additionalTrustBundle: nowhere.pem
+       |                        ^
   hint: a path that does not begin with / or ~/ begins where lab.yaml is`,
 		},
 		{
 			"a server's own certificate warns",
 			minimal + "additionalTrustBundle: server.pem\n",
-			`lab.yaml:4: warning: additionalTrustBundle: certificate 1 of the file is not that of a CA
+			`lab.yaml:4:24: warning: additionalTrustBundle: certificate 1 of the file is not that of a CA
      4 | additionalTrustBundle: server.pem
+       |                        ^
   hint: name the CA that signed it; a server's own certificate makes clients trust only itself, if at all`,
 		},
 		{
 			"a private key is refused and not shown",
 			minimal + "additionalTrustBundle: key.pem\n",
-			`lab.yaml:4: additionalTrustBundle: the file holds a private key
+			`lab.yaml:4:24: additionalTrustBundle: the file holds a private key
      4 | additionalTrustBundle: key.pem
+       |                        ^
   allowed: certificates in PEM, and nothing behind the last one
   hint: take it out: the file is given to every node`,
 		},
 		{
 			"a policy of another spelling is told",
 			minimal + "additionalTrustBundlePolicy: ProxyOnly\n",
-			`lab.yaml:4: additionalTrustBundlePolicy: "ProxyOnly" is not known
+			`lab.yaml:4:30: additionalTrustBundlePolicy: "ProxyOnly" is not known
      4 | additionalTrustBundlePolicy: ProxyOnly
+       |                              ^
   allowed: Proxyonly, Always
   hint: did you mean Proxyonly?`,
 		},
@@ -84,8 +89,8 @@ func TestValidateTrustBundle(t *testing.T) {
 
 func refusedBundle(file, message string) labCase {
 	return labCase{message, minimal + "additionalTrustBundle: " + file + "\n",
-		"lab.yaml:4: additionalTrustBundle: " + message + "\n     4 | additionalTrustBundle: " + file +
-			"\n  allowed: certificates in PEM, and nothing behind the last one"}
+		"lab.yaml:4:24: additionalTrustBundle: " + message + "\n     4 | additionalTrustBundle: " + file +
+			"\n       |                        ^\n  allowed: certificates in PEM, and nothing behind the last one"}
 }
 
 func TestTheProxyObjectNamesTheAdditionalCA(t *testing.T) {

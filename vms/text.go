@@ -3,6 +3,9 @@ package vms
 import (
 	"regexp"
 	"strings"
+	"unicode"
+
+	"bootlab/labs"
 )
 
 // steering are sequences that colour text and move a terminal's cursor.
@@ -20,10 +23,13 @@ func PlainText(text string) string {
 	}, text)
 }
 
-// printable drops what would steer a terminal.
+// printable drops what would steer a terminal, and shows what could not be seen.
 func printable(r rune) rune {
-	if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
-		return r
+	switch {
+	case unicode.IsControl(r) && r != '\t':
+		return -1
+	case labs.Hidden(r):
+		return '\uFFFD'
 	}
-	return -1
+	return r
 }

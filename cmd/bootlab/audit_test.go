@@ -33,16 +33,16 @@ func scriptFile(t *testing.T, text string) string {
 func TestAuditReportsADifferenceWithItsLine(t *testing.T) {
 	file := scriptFile(t, auditScript)
 	out, stderr, status := bootlab("audit", file, "--release", "4.20")
-	if status != exitFailed || !strings.Contains(out, "openshift-manifests, line 7 copy surprise") || !strings.Contains(stderr, "unknown differences from 4.20") {
+	if status != exitFound || !strings.Contains(out, "openshift-manifests, line 7 copy surprise") || !strings.Contains(stderr, "unknown differences from 4.20") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
-	out, _, status = bootlab("audit", newLab(t), file, "--json")
+	out, _, status = bootlab("audit", newLab(t), file, "--output", "json")
 	var report struct {
 		Script, Release string
 		Unknown         int
 		Findings        []struct{ Kind, Stage, What, Meaning string }
 	}
-	if err := json.Unmarshal([]byte(out), &report); err != nil || status != exitFailed || report.Script != file || report.Unknown == 0 || report.Findings[0].Meaning == "" {
+	if err := json.Unmarshal([]byte(out), &report); err != nil || status != exitFound || report.Script != file || report.Unknown == 0 || report.Findings[0].Meaning == "" {
 		t.Errorf("status %d, %v: %s", status, err, out)
 	}
 }
@@ -93,7 +93,7 @@ func TestAuditReadsANodeWithSSH(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	out, stderr, status := bootlab("audit", "--host", "core@192.168.126.10")
 	called, _ := os.ReadFile(filepath.Join(dir, "called"))
-	if want := "-o\nBatchMode=yes\n--\ncore@192.168.126.10\nsudo cat /usr/local/bin/bootkube.sh\n"; string(called) != want || status != exitFailed || !strings.Contains(out, "copy surprise") {
+	if want := "-o\nBatchMode=yes\n--\ncore@192.168.126.10\nsudo cat /usr/local/bin/bootkube.sh\n"; string(called) != want || status != exitFound || !strings.Contains(out, "copy surprise") {
 		t.Errorf("status %d, called with %q: %s%s", status, called, out, stderr)
 	}
 }
@@ -108,7 +108,7 @@ func TestAuditAsksImagesForTheirFlags(t *testing.T) {
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	out, stderr, status := bootlab("audit", "--render-help", "registry.test/release:4.20", "--release", "4.20")
-	if status != exitFailed || !strings.Contains(out, "flag --etcd-image") || strings.Contains(out, "etcd-bootstrap, flag --asset-output-dir") {
+	if status != exitFound || !strings.Contains(out, "flag --etcd-image") || strings.Contains(out, "etcd-bootstrap, flag --asset-output-dir") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }
@@ -128,7 +128,7 @@ func TestAuditGoesOnBehindAnImageThatLacksACommand(t *testing.T) {
 			t.Errorf("nothing is said of %q: %s%s", want, out, stderr)
 		}
 	}
-	if status != exitFailed {
+	if status != exitFound {
 		t.Errorf("status %d", status)
 	}
 }

@@ -11,6 +11,15 @@ import (
 	"bootlab/cmd/bootlab/cli"
 )
 
+// The exit statuses, by short names.
+const (
+	exitDone   = cli.ExitDone
+	exitFailed = cli.ExitFailed
+	exitUsage  = cli.ExitUsage
+	exitFound  = cli.ExitFound
+	exitUnseen = cli.ExitCannotTell
+)
+
 // bootlab runs a command line and gives what it printed and its status.
 func bootlab(args ...string) (stdout, stderr string, status int) {
 	var out, errs bytes.Buffer
@@ -75,7 +84,7 @@ func TestABrokenLabIsReportedAndNothingIsGenerated(t *testing.T) {
 	}
 	for _, command := range []string{"check", "generate"} {
 		_, stderr, status := bootlab(command, dir)
-		for _, want := range []string{"lab.yaml:3: basedomain", "did you mean baseDomain", "lab.yaml:4: topology", "allowed: "} {
+		for _, want := range []string{"lab.yaml:3:1: basedomain", "did you mean baseDomain", "lab.yaml:4:11: topology", "allowed: "} {
 			if status != exitFailed || !strings.Contains(stderr, want) {
 				t.Errorf("%s: status %d, no %q in:\n%s", command, status, want, stderr)
 			}
@@ -113,7 +122,7 @@ func TestAnOutputThatCannotBeWrittenIsOneClearError(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, stderr, status := bootlab("generate", dir, "--output", filepath.Join(file, "out"))
+	_, stderr, status := bootlab("generate", dir, "--to", filepath.Join(file, "out"))
 	if status != exitFailed || strings.Count(stderr, "error:") != 1 {
 		t.Errorf("status %d: %s", status, stderr)
 	}
@@ -151,10 +160,10 @@ func TestExplainFollowsTheRelease(t *testing.T) {
 	if out, _, _ := bootlab("explain", "--operand-kubernetes-version", "--release", "4.18"); !strings.Contains(out, "render-kube-apiserver") {
 		t.Errorf("4.18: %s", out)
 	}
-	if _, stderr, status := bootlab("explain", "--operand-kubernetes-version", "--release=4.17"); status != exitFailed || !strings.Contains(stderr, "4.17") {
+	if _, stderr, status := bootlab("explain", "--operand-kubernetes-version", "--release=4.17"); status != exitUsage || !strings.Contains(stderr, "4.17") {
 		t.Errorf("4.17: status %d: %s", status, stderr)
 	}
-	if _, stderr, status := bootlab("explain", "render-etcd", "--release", "4.22"); status != exitFailed || !strings.Contains(stderr, "known are") {
+	if _, stderr, status := bootlab("explain", "render-etcd", "--release", "4.22"); status != exitUsage || !strings.Contains(stderr, "known are") {
 		t.Errorf("4.22: status %d: %s", status, stderr)
 	}
 }

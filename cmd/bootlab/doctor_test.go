@@ -43,7 +43,7 @@ func TestTheDoctorWorksWithoutLibvirtAndSaysSo(t *testing.T) {
 	dir := newLab(t)
 	out, stderr, status := bootlab("doctor", dir, nowhere)
 	for _, want := range []string{"failed   libvirt: ", "failed   Ignition files: ", "failed   disk image: ", "fix: ", " memory: "} {
-		if status != exitFailed || !strings.Contains(out, want) {
+		if status != exitFound || !strings.Contains(out, want) {
 			t.Errorf("status %d, no %q in:\n%s%s", status, want, out, stderr)
 		}
 	}
@@ -55,7 +55,7 @@ func TestTheDoctorWorksWithoutLibvirtAndSaysSo(t *testing.T) {
 	}
 	out, _, status = bootlab("doctor", dir, nowhere, "--output", "json")
 	var findings []doctor.Finding
-	if err := json.Unmarshal([]byte(out), &findings); err != nil || status != exitFailed || len(findings) < 10 || findings[0].ID != "libvirt" || findings[0].Level != doctor.Failed {
+	if err := json.Unmarshal([]byte(out), &findings); err != nil || status != exitFound || len(findings) < 10 || findings[0].ID != "libvirt" || findings[0].Level != doctor.Failed {
 		t.Errorf("status %d, %v, %+v", status, err, findings)
 	}
 	if _, _, status := bootlab("doctor", dir, "--output", "yaml"); status != exitUsage {
@@ -71,11 +71,11 @@ func TestFetchSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"get-tools.sh":                 {dir},
-		"nothing for x86_64":           {dir, "--stream-json", stream},
-		"this is no stream metadata":   {dir, "--stream-json", "-"},
-		"no such file":                 {dir, "--stream-json", stream + ".not"},
-		"accepts 1 arg(s), received 0": {},
+		"get-tools.sh":               {dir},
+		"nothing for x86_64":         {dir, "--stream-json", stream},
+		"this is no stream metadata": {dir, "--stream-json", "-"},
+		"no such file":               {dir, "--stream-json", stream + ".not"},
+		"LAB is missing":             {},
 	} {
 		_, stderr, status := bootlab(append([]string{"vms", "image", "fetch"}, args...)...)
 		if status == exitDone || !strings.Contains(stderr, want) {

@@ -37,7 +37,7 @@ func TestExplainDoesNotTakeAPathForAnother(t *testing.T) {
 	if out := explained(t, "kube-apiserver-bootstrap/config"); strings.Contains(out, "kind: Pod") {
 		t.Errorf("an annotated file in:\n%s", out)
 	}
-	if _, stderr, status := bootlab("explain", "elsewhere/master.ign"); status != exitFailed || !strings.Contains(stderr, "field") {
+	if _, stderr, status := bootlab("explain", "elsewhere/master.ign"); status != exitUsage || !strings.Contains(stderr, "field") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }

@@ -62,7 +62,7 @@ func TestExplainTakesWhatPeopleHave(t *testing.T) {
 			}
 		}
 	}
-	if _, stderr, status := bootlab("explain", "a line that nothing knows"); status != exitFailed || !strings.Contains(stderr, "hint:") {
+	if _, stderr, status := bootlab("explain", "a line that nothing knows"); status != exitUsage || !strings.Contains(stderr, "hint:") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }

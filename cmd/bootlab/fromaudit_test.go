@@ -245,7 +245,7 @@ func TestExplainAndAuditTakeAnUnknownReleaseToo(t *testing.T) {
 			t.Errorf("%v: status %d: %s%s", args, status, out, stderr)
 		}
 	}
-	if out, stderr, status := bootlab("audit", lab, file); status != exitFailed || !strings.Contains(out, "compared with 4.21") {
+	if out, stderr, status := bootlab("audit", lab, file); status != exitFound || !strings.Contains(out, "compared with 4.21") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }
@@ -302,7 +302,7 @@ func TestAnOptionOfEveryStageIsOneFinding(t *testing.T) {
 fi
 `
 	out, stderr, status := bootlab("audit", scriptFile(t, text), "--release", "4.21")
-	if status != exitFailed || strings.Count(out, "--log-driver") != 2 || !strings.Contains(out, "unknown: every stage with a container, line") ||
+	if status != exitFound || strings.Count(out, "--log-driver") != 2 || !strings.Contains(out, "unknown: every stage with a container, line") ||
 		!strings.Contains(out, "stages: etcd-bootstrap, kube-apiserver-bootstrap\n") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}

@@ -32,7 +32,7 @@ func TestGatherThenDiagnoseSaysTheSame(t *testing.T) {
 		"assets/auth/kubeadmin-password":                 "AbCdE-fGhIj-23456-kLmNo",
 	})
 	file := filepath.Join(t.TempDir(), "mylab.tar.gz")
-	out, stderr, status := bootlab("gather", lab, "--local", "--output", file)
+	out, stderr, status := bootlab("gather", lab, "--local", "--to", file)
 	if status != exitDone || !strings.HasPrefix(out, file+"\n") || !strings.Contains(out, "--from "+file) || !strings.Contains(stderr, "collected      the end of each script's log") {
 		t.Fatalf("status %d:\n%s%s", status, out, stderr)
 	}
@@ -44,7 +44,7 @@ func TestGatherThenDiagnoseSaysTheSame(t *testing.T) {
 	if live != kept || liveStatus != keptStatus || notes != "" {
 		t.Errorf("live, status %d:\n%s\nkept, status %d:\n%s%s", liveStatus, live, keptStatus, kept, notes)
 	}
-	_, stderr, status = bootlab("gather", lab, "--local", "--output", file)
+	_, stderr, status = bootlab("gather", lab, "--local", "--to", file)
 	if status != exitFailed || !strings.Contains(stderr, "is there already") || !strings.Contains(stderr, "hint:") {
 		t.Errorf("a second time: status %d: %s", status, stderr)
 	}
@@ -72,7 +72,7 @@ func TestGatherRefusesWhatCannotBe(t *testing.T) {
 	lab := newLab(t)
 	for want, args := range map[string][]string{
 		"timeout":         {"--timeout", "0s"},
-		"is no directory": {"--output", filepath.Join(lab, "none", "x.tar.gz")},
+		"is no directory": {"--to", filepath.Join(lab, "none", "x.tar.gz")},
 	} {
 		_, stderr, status := bootlab(append([]string{"gather", lab}, args...)...)
 		if status == exitDone || !strings.Contains(stderr, want) || !strings.Contains(stderr, "hint:") {

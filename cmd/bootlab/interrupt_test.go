@@ -83,7 +83,7 @@ func TestAnInterruptEndsReadingABundle(t *testing.T) {
 	lab := newLab(t)
 	putLocalRun(t, lab, map[string]string{"assets/make-pki.done": "", "host/var/log/openshift/bootkube.json": handRecord})
 	file := filepath.Join(t.TempDir(), "x.tar.gz")
-	if _, stderr, status := bootlab("gather", lab, "--output", file); status != exitDone {
+	if _, stderr, status := bootlab("gather", lab, "--to", file); status != exitDone {
 		t.Fatal(stderr)
 	}
 	t.Setenv("TMPDIR", t.TempDir())

@@ -139,6 +139,9 @@ func (j *judge) kept(words []string) (known bool, err error) {
 
 // command parses a command line of bootlab without running it.
 func (j *judge) command(arguments []string) error {
+	if i := slices.Index(arguments, ">"); i >= 0 {
+		arguments = arguments[:i] // the shell's
+	}
 	io := cli.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
 	c, rest, err := newRootCommand(io).Find(arguments)
 	if err != nil {
@@ -349,30 +352,17 @@ func TestThePagesNameTheGoOfTheModule(t *testing.T) {
 	}
 }
 
-// The table of exit statuses has those of the code, and no other.
+// The table of exit statuses of scripts has those of the library, and no other.
 func TestThePagesGiveTheExitStatuses(t *testing.T) {
-	rows := regexp.MustCompile(`(?m)^\| (\d) \|([^|]*)\|([^|]*)\|$`).FindAllStringSubmatch(page(t, "docs/local-run.md"), -1)
-	var scripts, program []string
-	for _, row := range rows {
-		if strings.TrimSpace(row[2]) != "" {
-			scripts = append(scripts, row[1])
-		}
-		if strings.TrimSpace(row[3]) != "" {
-			program = append(program, row[1])
-		}
-	}
-	var want []string
-	for _, status := range []int{exitDone, exitFailed, exitUsage, exitFound, exitUnseen} {
-		want = append(want, fmt.Sprint(status))
-	}
-	if !slices.Equal(program, want) {
-		t.Errorf("bootlab ends with %v, the page says %v", want, program)
+	var scripts []string
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d) \|`).FindAllStringSubmatch(page(t, "docs/local-run.md"), -1) {
+		scripts = append(scripts, row[1])
 	}
 	head := page(t, "templates/scripts/lib/stage.sh.tmpl")
 	_, head, _ = strings.Cut(head, "# Exit status")
 	head, _, _ = strings.Cut(head, "\numask")
 	head = strings.ReplaceAll(head, "\n#", "")
-	want = nil
+	var want []string
 	for _, match := range regexp.MustCompile(`(?:: |, )(\d) `).FindAllStringSubmatch(head, -1) {
 		want = append(want, match[1])
 	}

@@ -44,7 +44,7 @@ func TestDiffTellsInThreeForms(t *testing.T) {
 		{[]string{"4.14", "main"}, []string{"\n  + flag --skip-api-rendering  [4.15]\n"}},
 		{[]string{"4.19", "4.20"}, []string{"no difference is known"}},
 		{[]string{"4.20", "4.21", "--stage", "etcd-bootstrap"}, []string{"\n~ render-etcd (etcd-bootstrap): ", "+ option of every podman run --log-driver=k8s-file\n"}},
-		{[]string{"4.14", "4.15", "--format", "markdown"}, []string{"# bootkube.sh: from 4.14 ", "\n`render-config`:\n\n", "\n- New flag `--skip-api-rendering`. "}},
+		{[]string{"4.14", "4.15", "--output", "markdown"}, []string{"# bootkube.sh: from 4.14 ", "\n`render-config`:\n\n", "\n- New flag `--skip-api-rendering`. "}},
 	} {
 		out, stderr, status := bootlab(append([]string{"diff"}, c.args...)...)
 		if status != exitDone || stderr != "" {
@@ -66,7 +66,7 @@ func TestDiffOfOneStageTellsOfNoOther(t *testing.T) {
 }
 
 func TestDiffInJSONCanBeReadBack(t *testing.T) {
-	out, stderr, status := bootlab("diff", "4.14", "main", "--format", "json")
+	out, stderr, status := bootlab("diff", "4.14", "main", "--output", "json")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -86,7 +86,7 @@ func TestAnUnknownReleaseIsRefusedWithTheNearest(t *testing.T) {
 		var complaints []string
 		for _, args := range [][]string{{"explain", "render-etcd", "--release", release}, {"diff", release, "4.20"}, {"diff", "4.20", release}} {
 			_, stderr, status := bootlab(args...)
-			if status != exitFailed || !strings.Contains(stderr, hint) || !strings.Contains(stderr, "known are 4.14, ") {
+			if status != exitUsage || !strings.Contains(stderr, hint) || !strings.Contains(stderr, "known are 4.14, ") {
 				t.Errorf("%v: status %d: %s", args, status, stderr)
 			}
 			complaints = append(complaints, stderr)
@@ -95,7 +95,7 @@ func TestAnUnknownReleaseIsRefusedWithTheNearest(t *testing.T) {
 			t.Errorf("%s is refused in different words: %q", release, complaints)
 		}
 	}
-	if _, stderr, status := bootlab("diff", "4.20", "latest"); status != exitFailed || strings.Contains(stderr, "hint") {
+	if _, stderr, status := bootlab("diff", "4.20", "latest"); status != exitUsage || !strings.Contains(stderr, "bootlab releases lists them") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
@@ -108,9 +108,9 @@ func TestDiffRefusesWhatItDoesNotKnow(t *testing.T) {
 	}{
 		{[]string{"diff"}, exitUsage, "hint: usage: "},
 		{[]string{"diff", "4.20"}, exitUsage, "hint: usage: "},
-		{[]string{"diff", "4.20", "4.21", "--format", "xml"}, exitUsage, "hint: formats: text, markdown, json"},
-		{[]string{"diff", "4.20", "4.21", "--stage", "render-x"}, exitFailed, "hint: stages: make-pki "},
-		{[]string{"diff", "4.14", "4.15", "--stage", "render-auth-api"}, exitFailed, "neither in 4.14 nor in 4.15"},
+		{[]string{"diff", "4.20", "4.21", "--output", "xml"}, exitUsage, "is none of text, markdown, json"},
+		{[]string{"diff", "4.20", "4.21", "--stage", "render-x"}, exitUsage, "hint: stages: make-pki "},
+		{[]string{"diff", "4.14", "4.15", "--stage", "render-auth-api"}, exitUsage, "neither in 4.14 nor in 4.15"},
 		{[]string{"releases", "4.20"}, exitUsage, "hint: usage: "},
 	} {
 		if out, stderr, status := bootlab(c.args...); status != c.status || out != "" || !strings.Contains(stderr, c.want) {

@@ -19,10 +19,17 @@ func TestAnOldNameIsUnknownAndTheNewOneIsSuggested(t *testing.T) {
 		{"timeline LAB --rehearsal", "unknown flag --rehearsal; did you mean --local?", exitUsage},
 		{"timeline LAB --beside BUNDLE", "unknown flag --beside; did you mean --with?", exitUsage},
 		{"timeline LAB --beside=BUNDLE", "unknown flag --beside; did you mean --with?", exitUsage},
-		{"diagnose LAB --beside BUNDLE", "unknown flag: --beside", exitUsage}, // it never had it
-		{"explain release-brake", "did you mean release-hold?", exitFailed},
-		{"explain release-brake.sh", "did you mean release-hold.sh?", exitFailed},
-		{"explain brake", "did you mean hold?", exitFailed},
+		{"diagnose LAB --beside BUNDLE", "unknown flag --beside", exitUsage}, // it never had it
+		{"audit LAB --json", "unknown flag --json; did you mean --output json?", exitUsage},
+		{"diff 4.20 4.21 --format json", "unknown flag --format; did you mean --output?", exitUsage},
+		{"mask BUNDLE --format json", "unknown flag --format; did you mean --output?", exitUsage},
+		{"generate LAB --output /srv/mylab", "--to says where it is written", exitUsage},
+		{"generate LAB -o /srv/mylab", "--to says where it is written", exitUsage},
+		{"gather LAB --output /tmp/x.tar.gz", "--to says where it is written", exitUsage},
+		{"site build LAB --output /srv/www", "--to says where it is written", exitUsage},
+		{"explain release-brake", "did you mean release-hold?", exitUsage},
+		{"explain release-brake.sh", "did you mean release-hold.sh?", exitUsage},
+		{"explain brake", "did you mean hold?", exitUsage},
 		{"verify LAB release-brake", "did you mean release-hold?", exitUsage},
 	} {
 		_, stderr, status := bootlab(strings.Fields(strings.ReplaceAll(c.line, "LAB", lab))...)

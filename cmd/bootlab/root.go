@@ -22,15 +22,14 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
   bootlab generate mylab    # write scripts and guide to mylab/out
   bootlab site serve mylab  # read the guide in a browser
   bootlab explain render-etcd`,
+		Version:       cli.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(io.In)
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return cli.Usage(cli.Hint(cli.WithNewFlag(c, err), c.CommandPath()+" --help lists the flags"))
-	})
 	for _, g := range []struct {
 		id, title string
 		commands  []*cobra.Command
@@ -47,25 +46,24 @@ runnable, self-verifying script per stage, and a guide that explains each.`,
 		}
 	}
 	root.AddCommand(newVersionCommand(io))
-	for _, c := range root.Commands() {
-		if c.Args != nil {
-			c.Args = cli.AsUsage(c.Args)
-		}
-	}
-	root.Args = cli.AsUsage(cobra.NoArgs)
-	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	cli.OneHabit(root)
 	return root
 }
 
 func newVersionCommand(io cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	var format *cli.Format
+	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of bootlab and of the Go that built it",
-		Example: "  bootlab version",
-		Args:    cobra.NoArgs,
+		Example: "  bootlab version\n  bootlab version --output json",
 		RunE: func(*cobra.Command, []string) error {
+			if format.Is(cli.JSON) {
+				return cli.WriteJSON(io.Out, cli.ThisBuild())
+			}
 			_, err := fmt.Fprintln(io.Out, cli.Version())
 			return err
 		},
 	}
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	return c
 }

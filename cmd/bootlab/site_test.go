@@ -42,7 +42,7 @@ func TestTheSiteOfALabIsBuiltAndBuiltAgain(t *testing.T) {
 		}
 	}
 	other := filepath.Join(t.TempDir(), "www")
-	if _, stderr, status := bootlab("site", "build", filepath.Join(dir, "lab.yaml"), "--output", other); status != exitDone {
+	if _, stderr, status := bootlab("site", "build", filepath.Join(dir, "lab.yaml"), "--to", other); status != exitDone {
 		t.Error(stderr)
 	}
 	for _, name := range []string{"index.html", "render-etcd.html", "all.html", "scripts/render-etcd.sh", "search-index.js"} {

@@ -82,11 +82,11 @@ func TestVerifyTellsWhatTheScriptFound(t *testing.T) {
 		t.Error("colours, and no terminal")
 	}
 	writeScript(t, script, "yes | head --bytes=100M\n")
-	if out, _, status := bootlab("verify", dir, "copy-manifests"); status != exitFound || !strings.Contains(out, "printed more than 4 MiB") {
+	if out, _, status := bootlab("verify", dir, "copy-manifests"); status != exitUnseen || !strings.Contains(out, "printed more than 4 MiB") {
 		t.Errorf("status %d: %.500s", status, out)
 	}
 	writeScript(t, script, "sleep 60\n")
-	if out, _, status := bootlab("verify", dir, "copy-manifests", "--timeout=300ms"); status != exitFound || !strings.Contains(out, "no verdict within 300ms") {
+	if out, _, status := bootlab("verify", dir, "copy-manifests", "--timeout=300ms"); status != exitUnseen || !strings.Contains(out, "no verdict within 300ms") {
 		t.Errorf("status %d: %s", status, out)
 	}
 }
@@ -117,7 +117,7 @@ func TestVerifyOfALabOnWhichNothingIsDone(t *testing.T) {
 	if status != exitFailed || !strings.Contains(out, "make-pki: not done yet") || !strings.Contains(stderr, "nothing was checked") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
-	if out, _, status := bootlab("verify", dir, "make-pki"); status != exitFound || !strings.Contains(out, "COULD NOT RUN") {
+	if out, _, status := bootlab("verify", dir, "make-pki"); status != exitUnseen || !strings.Contains(out, "COULD NOT RUN") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out", "work")); err == nil {
@@ -190,7 +190,7 @@ func TestVerifyOfABundleThatIsNotWhole(t *testing.T) {
 		"rendered-assets/openshift/etcd-bootstrap.done": "",
 		"bootlab/index.json":                            `{"version":1,"missing":["the asset directory, without keys, kubeconfigs and secrets: there is too much; the first files are left out"]}`,
 	}
-	if out, _, status := bootlab("verify", dir, "render-etcd", "--from", logBundle(t, files)); status != exitFound || strings.Contains(out, "FAILED") ||
+	if out, _, status := bootlab("verify", dir, "render-etcd", "--from", logBundle(t, files)); status != exitUnseen || strings.Contains(out, "FAILED") ||
 		!strings.Contains(out, "was not gathered whole") {
 		t.Errorf("status %d: %s", status, out)
 	}
@@ -229,7 +229,7 @@ func TestVerifyOfABundle(t *testing.T) {
 	if out, _, status := bootlab("verify", dir, "copy-manifests", "--partial", "--from", logBundle(t, files)); status != exitFound || !strings.Contains(out, "something else") {
 		t.Errorf("status %d: %s", status, out)
 	}
-	if _, _, status := bootlab("verify", dir, "resolve-api", "--from", bundle, "--partial"); status != exitFound {
+	if _, _, status := bootlab("verify", dir, "resolve-api", "--from", bundle, "--partial"); status != exitUnseen {
 		t.Errorf("nothing at all is a success: status %d", status)
 	}
 	for _, bundle := range []string{logBundle(t, map[string]string{"bootstrap/services/bootkube.json": "[]"}), "nowhere", t.TempDir()} {

@@ -63,7 +63,7 @@ func CompareHelp(c *labs.Catalog, release string, help map[string][]string, sile
 		if why := silent[s.ID]; why != "" && s.Run != nil {
 			r.Findings = append(r.Findings, Finding{Kind: Unknown, Stage: s.Bootkube, What: "help of the command",
 				Expected: strings.TrimSpace(s.Run.Image + ": " + s.Run.Command + " --help lists flags"), Found: why,
-				Meaning: "the flags of " + s.ScriptName() + " were not compared"})
+				Meaning: "the flags of " + s.ScriptName() + " were not compared", unasked: true})
 		}
 		flags, asked := help[s.ID]
 		if !asked || !s.Holds(release) || s.Run == nil {

@@ -32,6 +32,19 @@ type Finding struct {
 	// one may be missing.
 	how       int
 	want, got *Fact
+	// unasked: the command did not tell its flags.
+	unasked bool
+}
+
+// NotCompared counts the commands whose flags were asked for and not told: they
+// are among the unknown differences.
+func (r *Report) NotCompared() (n int) {
+	for _, f := range r.Findings {
+		if f.unasked {
+			n++
+		}
+	}
+	return n
 }
 
 // Report is the comparison of a script with a release.

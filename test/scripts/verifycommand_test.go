@@ -130,7 +130,7 @@ func TestVerifyRunsTheScriptsOfANode(t *testing.T) {
 
 	server.Close()
 	report, r = l.verify(t, "render-etcd..render-kcm")
-	r.Want(t, 3)
+	r.Want(t, 5)
 	for _, s := range report.Stages {
 		if s.State != check.Broken || !strings.Contains(s.Problem, "cannot be reached") {
 			t.Errorf("%s: %s: %s", s.ID, s.State, s.Problem)

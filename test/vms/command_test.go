@@ -104,8 +104,14 @@ func refused(t *testing.T, words []string, args ...string) answer {
 
 func (a answer) refuses(t *testing.T, words ...string) {
 	t.Helper()
-	if a.status != 1 {
-		t.Errorf("status %d, want 1", a.status)
+	a.ends(t, 1, words...)
+}
+
+// ends is a message with a hint, and a status.
+func (a answer) ends(t *testing.T, status int, words ...string) {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("status %d, want %d", a.status, status)
 	}
 	for _, word := range append(words, "error: ", "  hint: ") {
 		if !strings.Contains(a.err, word) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"bootlab/vms"
@@ -47,8 +46,7 @@ func Choose(all []vms.Machine, words []string) ([]vms.Machine, error) {
 			for _, m := range all {
 				names = append(names, m.Name)
 			}
-			return nil, &vms.Problem{Message: fmt.Sprintf("the lab has no machine %q", word),
-				Hint: "it has " + strings.Join(names, ", ") + "; masters, workers and all are words for several"}
+			return nil, &vms.UnknownMachine{Word: word, Known: names}
 		}
 	}
 	return out, nil

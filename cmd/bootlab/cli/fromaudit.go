@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"bootlab/generator"
 	"bootlab/labs"
@@ -30,9 +30,25 @@ type FromAudit struct {
 }
 
 // Flags adds its options to those of a command.
-func (f *FromAudit) Flags(set *pflag.FlagSet) {
+func (f *FromAudit) Flags(c *cobra.Command) {
+	set := c.Flags()
 	set.StringVar(&f.File, "from-audit", "", "go by this bootkube.sh, template of it or bootstrap.ign, which was not reviewed; all that is made says so")
 	set.StringVar(&f.Release, "release", "", "with --from-audit: the known release to begin from (default the nearest)")
+}
+
+// UnknownRelease is the error about a release that the catalog does not have.
+func UnknownRelease(release string, catalog *labs.Catalog) error {
+	return Unknown(fmt.Errorf("release %q is not known", release), release, catalog.ReleaseIDs(), "known are "+strings.Join(catalog.ReleaseIDs(), ", "))
+}
+
+// Problems are all problems of a lab, the warnings among them.
+func (f FromAudit) Problems(path string) labs.Problems {
+	load := labs.LoadLab
+	if f.File != "" {
+		load = labs.LoadAuditedLab
+	}
+	_, problems := load(path, labs.Builtin())
+	return problems
 }
 
 // LoadPlanFrom is loadPlan, or with an audited file the plan of the lab after
@@ -63,7 +79,7 @@ func (f FromAudit) Plan(lab *labs.Lab, catalog *labs.Catalog) (*labs.Plan, error
 		release = catalog.Nearest(lab.Release.Version)
 	}
 	if catalog.Release(release) == nil {
-		return nil, Usage(Hint(fmt.Errorf("release %q is not known", release), "known are "+strings.Join(catalog.ReleaseIDs(), ", ")))
+		return nil, UnknownRelease(release, catalog)
 	}
 	script, origin, err := readAudited(f.File)
 	if err != nil {

@@ -14,6 +14,10 @@ import (
 
 // VmsError gives the hint of a problem the form that all commands print.
 func VmsError(err error) error {
+	var unknown *vms.UnknownMachine
+	if errors.As(err, &unknown) {
+		return Unknown(err, unknown.Word, append(unknown.Known, "masters", "workers", "all"), unknown.Hint())
+	}
 	var p *vms.Problem
 	if errors.As(err, &p) && p.Hint != "" {
 		return Hint(err, p.Hint)

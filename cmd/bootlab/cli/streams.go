@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"bootlab/labs"
 	"bootlab/labs/inspect/check"
 )
@@ -22,23 +20,13 @@ type Streams struct {
 	Err io.Writer
 }
 
-// UnseenError ends a command with that status after it has printed what is missing.
-type UnseenError struct{}
-
-// Error is for errors that wrap it.
-func (UnseenError) Error() string { return "it cannot be told" }
-
-// FoundError ends a command with status 3 after it has printed what it found; run
-// prints nothing more.
-type FoundError struct{}
-
-// Error is for errors that wrap it.
-func (FoundError) Error() string { return "something was found" }
-
 // PrintError gives an error and its hint, lower case, each on its own line;
 // problems of a file come with their own lines. Any of it may quote what a
-// machine said.
+// machine said. It says nothing where a command's report says all.
 func PrintError(w io.Writer, err error) {
+	if saidAlready(err) {
+		return
+	}
 	var problems labs.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(w, Harmless(problems.Error()))
@@ -70,25 +58,3 @@ type hintError struct {
 
 func (e *hintError) Error() string { return e.err.Error() }
 func (e *hintError) Unwrap() error { return e.err }
-
-// Usage is an error about a wrong command line.
-func Usage(err error) error { return &UsageError{err} }
-
-// UsageError is a wrong command line.
-type UsageError struct{ err error }
-
-// Error is what is wrong.
-func (e *UsageError) Error() string { return e.err.Error() }
-
-// Unwrap is the same, with its hint.
-func (e *UsageError) Unwrap() error { return e.err }
-
-// AsUsage turns a complaint about arguments into a usage error with a hint.
-func AsUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return Usage(Hint(err, "usage: "+c.UseLine()))
-		}
-		return nil
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"bootlab/labs"
 )
 
 // Counted gives a number and what it counts, as 1 difference or 2 differences.
@@ -16,11 +18,11 @@ func Counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// Visible shows a text of the script on one line and without control
-// characters, which a terminal would obey.
+// Visible shows a text of the script on one line and without characters that a
+// terminal would obey or that cannot be seen.
 func Visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+		if r == '\n' || r == '\t' || labs.Hidden(r) {
 			return '?'
 		}
 		return r

@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -13,7 +12,8 @@ import (
 )
 
 func newDiffCommand(io cli.Streams) *cobra.Command {
-	var stage, format string
+	var stage string
+	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "diff FROM TO",
 		Short: "Tell how bootkube.sh differs between two releases",
@@ -22,19 +22,14 @@ is known: stages, flags, images, copies, conditions, and what the checks and the
 guide make of them. FROM may be the newer one.`,
 		Example: `  bootlab diff 4.16 4.20
   bootlab diff 4.14 main --stage render-config
-  bootlab diff 4.20 4.21 --format json`,
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: completeReleases,
+  bootlab diff 4.20 4.21 --output json`,
+		ValidArgsFunction: completeDiff,
 		RunE: func(_ *cobra.Command, args []string) error {
-			write, ok := diffFormats[format]
-			if !ok {
-				return cli.Usage(cli.Hint(fmt.Errorf("there is no format %q", format), "formats: text, markdown, json"))
-			}
 			comparison, err := compare(args[0], args[1], stage)
 			if err != nil {
 				return err
 			}
-			text, err := write(comparison)
+			text, err := diffFormats[format.String()](comparison)
 			if err != nil {
 				return err
 			}
@@ -43,8 +38,16 @@ guide make of them. FROM may be the newer one.`,
 		},
 	}
 	c.Flags().StringVar(&stage, "stage", "", "only this stage, by its name here or in bootkube.sh")
-	c.Flags().StringVar(&format, "format", "text", "text, markdown or json")
+	format = cli.FormatFlag(c, cli.Text, "markdown", cli.JSON)
 	return c
+}
+
+// completeDiff offers releases, of which diff takes two.
+func completeDiff(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cli.Releases(c, args, toComplete)
 }
 
 // compare compares two releases, in one stage or, where none is named, in all.
@@ -56,23 +59,20 @@ func compare(from, to, stage string) (*labs.Comparison, error) {
 	}
 	comparison, err = comparison.ForStage(catalog, stage)
 	if err != nil {
-		return nil, cli.Hint(err, "stages: "+strings.Join(catalog.Bootkube.Order, " "))
+		return nil, cli.Unknown(err, stage, catalog.Bootkube.Order, "stages: "+strings.Join(catalog.Bootkube.Order, " "))
 	}
 	return comparison, nil
 }
 
 var diffFormats = map[string]func(*labs.Comparison) (string, error){
-	"text":     func(c *labs.Comparison) (string, error) { return diffText(c), nil },
+	cli.Text:   func(c *labs.Comparison) (string, error) { return diffText(c), nil },
 	"markdown": diffMarkdown,
-	"json":     diffJSON,
+	cli.JSON:   diffJSON,
 }
 
 func diffJSON(c *labs.Comparison) (string, error) {
 	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(c)
+	err := cli.WriteJSON(&b, c)
 	return b.String(), err
 }
 

@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,18 +47,7 @@ bootlab generate --from-audit makes it of that file.`,
 			}
 			return runExplain(io, request)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var ids []string
-			for _, s := range labs.Builtin().Stages {
-				ids = append(ids, s.ID)
-			}
-			for _, layer := range labs.BuiltinDiagnosis().Layers {
-				for _, s := range layer.Symptoms {
-					ids = append(ids, s.ID)
-				}
-			}
-			return ids, cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: completeExplain,
 	}
 }
 
@@ -90,6 +78,11 @@ func parseExplain(args []string) (*explainRequest, error) {
 		case r.what == "":
 			r.what = args[i]
 		default:
+			for _, word := range []string{args[i], r.what} {
+				if near := cli.DidYouMean(word, []string{"--lab", "--release", "--from-audit", "--help"}); near != "" {
+					return nil, cli.Usage(cli.Hint(fmt.Errorf("one thing at a time: %s or %s", r.what, args[i]), near))
+				}
+			}
 			return nil, usage("one thing at a time: " + r.what + " or " + args[i])
 		}
 	}
@@ -111,9 +104,9 @@ func runExplain(io cli.Streams, r *explainRequest) error {
 			return err
 		}
 	}
-	return cli.Hint(
+	return cli.Unknown(
 		fmt.Errorf("%s is no stage, file, field, flag, key, symptom, port, unit, chapter or known line of release %s", r.what, plan.Version()),
-		cmp.Or(cli.NewWord(r.what), "stages: "+strings.Join(e.stageIDs(), " ")),
+		r.what, e.names(), "stages: "+strings.Join(e.stageIDs(), " "),
 	)
 }
 

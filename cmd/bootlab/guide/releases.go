@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,19 +14,53 @@ import (
 )
 
 func newReleasesCommand(io cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	var format *cli.Format
+	c := &cobra.Command{
 		Use:   "releases",
 		Short: "List the releases whose bootkube.sh is known, and how well",
 		Long: `List the minor releases that bootlab has stage data for: how well it is
 established, where it was read, how long bootkube.sh is there as a template, and
 the release images that were seen in public places.`,
-		Example: "  bootlab releases",
-		Args:    cobra.NoArgs,
+		Example: "  bootlab releases\n  bootlab releases --output json",
 		RunE: func(*cobra.Command, []string) error {
+			if format.Is(cli.JSON) {
+				return cli.WriteJSON(io.Out, listReleases(labs.Builtin()))
+			}
 			_, err := fmt.Fprint(io.Out, releasesText(labs.Builtin()))
 			return err
 		},
 	}
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	return c
+}
+
+// listedRelease is a release in releases --output json.
+type listedRelease struct {
+	ID         string        `json:"id"`
+	Confidence string        `json:"confidence"`
+	Lines      int           `json:"lines"`
+	Source     string        `json:"source"`
+	Note       string        `json:"note,omitempty"`
+	Images     []listedImage `json:"images"`
+}
+
+// listedImage is a release image that was seen in a public place.
+type listedImage struct {
+	Distribution string `json:"distribution"`
+	Image        string `json:"image"`
+	Seen         string `json:"seen"`
+}
+
+func listReleases(catalog *labs.Catalog) []listedRelease {
+	all := []listedRelease{}
+	for _, r := range catalog.Releases {
+		listed := listedRelease{r.ID, r.Confidence, r.Lines, r.Source, r.Note, []listedImage{}}
+		for _, p := range r.PullSpecs {
+			listed.Images = append(listed.Images, listedImage(p))
+		}
+		all = append(all, listed)
+	}
+	return all
 }
 
 func releasesText(catalog *labs.Catalog) string {
@@ -49,17 +84,12 @@ func releasesText(catalog *labs.Catalog) string {
 	return b.String()
 }
 
-// withReleaseHint adds the nearest release to an error about one that is not
-// known.
+// withReleaseHint makes an error about a release that is not known one of usage,
+// with the nearest release.
 func withReleaseHint(err error) error {
 	var unknown *labs.UnknownRelease
-	if errors.As(err, &unknown) && unknown.Hint() != "" {
-		return cli.Hint(err, unknown.Hint())
+	if errors.As(err, &unknown) {
+		return cli.Usage(cli.Hint(err, cmp.Or(unknown.Hint(), "bootlab releases lists them")))
 	}
 	return err
-}
-
-// completeReleases offers the known releases on the command line.
-func completeReleases(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return labs.Builtin().ReleaseIDs(), cobra.ShellCompDirectiveNoFileComp
 }

@@ -36,9 +36,7 @@ func newSiteCommand(io cli.Streams) *cobra.Command {
 no page loads anything from elsewhere.`,
 		Example: `  bootlab site serve mylab
   bootlab site build mylab`,
-		Args: cli.AsUsage(cobra.NoArgs),
 	}
-	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(newSiteBuildCommand(io), newSiteServeCommand(io))
 	return c
 }
@@ -46,18 +44,19 @@ no page loads anything from elsewhere.`,
 func newSiteBuildCommand(io cli.Streams) *cobra.Command {
 	var out string
 	var force bool
+	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "build LAB",
 		Short: "Write the site to files that any browser opens",
 		Long: `Write the site of LAB (a directory in which bootlab generate wrote out/, or what
 generate wrote itself) to LAB/out/site. Open index.html there.`,
 		Example: `  bootlab site build mylab
-  bootlab site build mylab --output /srv/www/mylab`,
-		Args: cli.AsUsage(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return runSiteBuild(io, args[0], out, force) },
+  bootlab site build mylab --to /srv/www/mylab`,
+		RunE: func(_ *cobra.Command, args []string) error { return runSiteBuild(io, args[0], out, force, format) },
 	}
-	c.Flags().StringVarP(&out, "output", "o", "", "directory to write to (default LAB/out/site)")
+	cli.ToFlag(c, &out, "DIR", " (default LAB/out/site)")
 	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep those beside them")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c
 }
 
@@ -71,7 +70,6 @@ the guide changes, and show which stages are done, running or failed, and which
 certificates end next. Ctrl-C ends it.`,
 		Example: `  bootlab site serve mylab
   bootlab site serve mylab --listen 127.0.0.1:9000`,
-		Args: cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
@@ -110,7 +108,7 @@ func buildSite(guide fs.FS, lab string) (*site.Site, error) {
 	return s, nil
 }
 
-func runSiteBuild(io cli.Streams, lab, out string, force bool) error {
+func runSiteBuild(io cli.Streams, lab, out string, force bool, format *cli.Format) error {
 	dir, root, err := openGuide(lab)
 	if err != nil {
 		return err
@@ -122,6 +120,9 @@ func runSiteBuild(io cli.Streams, lab, out string, force bool) error {
 	}
 	if out == "" {
 		out = filepath.Join(dir, "site")
+		if info, err := os.Lstat(out); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return cli.Hint(fmt.Errorf("%s is a link", out), "remove it, or name where it leads with --to")
+		}
 	}
 	output, err := siteOutput(s, dir)
 	if err != nil {
@@ -130,6 +131,9 @@ func runSiteBuild(io cli.Streams, lab, out string, force bool) error {
 	report, err := output.Write(out, generator.WriteOptions{Force: force})
 	if err != nil {
 		return cli.WriteError(out, err)
+	}
+	if format.Is(cli.JSON) {
+		return cli.WriteWritten(io, out, report)
 	}
 	_, err = fmt.Fprintf(io.Out, "%s: %d files written, %d unchanged, %d removed\n\nopen: %s\n", out,
 		len(report.Written), len(report.Unchanged), len(report.Removed), filepath.Join(out, "index.html"))

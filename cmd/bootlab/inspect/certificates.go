@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	stdio "io"
 	"path"
@@ -40,33 +39,28 @@ type clockedCertificate struct {
 
 func newCertificatesCommand(io cli.Streams) *cobra.Command {
 	var place cli.Where
-	var format string
+	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "certificates LAB",
 		Short: "Show which certificates end when, and what stops working then",
 		Long: `Show the certificates of the asset directory and of the bootstrap node in the
 order in which they end, each with what it is for. Those that serve the bootstrap
-live 24 hours from the moment they were made. Keys are not read.
-
-Exit status: 0 all are valid, 1 error, or not all of them could be read, 2 usage,
-3 one has ended or is not valid yet by this machine's clock.`,
+live 24 hours from the moment they were made. Keys are not read.`,
 		Example: "  bootlab certificates mylab\n  bootlab certificates mylab --output json",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
-			}
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
 			return runCertificates(ctx, io, args[0], &place, format)
 		},
 	}
-	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	place.Flags(c)
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all are valid", cli.ExitFound: "one has ended or is not valid yet by this machine's clock",
+		cli.ExitCannotTell: "those that were read are valid, but not all could be read"})
 	return c
 }
 
-func runCertificates(ctx context.Context, io cli.Streams, lab string, place *cli.Where, format string) error {
+func runCertificates(ctx context.Context, io cli.Streams, lab string, place *cli.Where, format *cli.Format) error {
 	plan, err := cli.LoadPlan(io, lab)
 	if err != nil {
 		return err
@@ -86,8 +80,8 @@ func runCertificates(ctx context.Context, io cli.Streams, lab string, place *cli
 		return cli.Hint(fmt.Errorf("%s has no certificates yet", lab), "make-pki.sh makes them, or unpack-bootstrap-ignition.sh takes the installer's")
 	}
 	r := newCertificatesReport(plan, places, all, time.Now().UTC())
-	if format == "json" {
-		err = writeJSON(io.Out, r)
+	if format.Is(cli.JSON) {
+		err = cli.WriteJSON(io.Out, r)
 	} else {
 		_, err = stdio.WriteString(io.Out, r.text())
 	}
@@ -95,9 +89,12 @@ func runCertificates(ctx context.Context, io cli.Streams, lab string, place *cli
 		if missing != nil {
 			fmt.Fprintf(io.Err, "warning: %s\n", cli.Harmless(missing.Error()))
 		}
-		return cli.FoundError{}
+		return cli.Found(nil)
 	}
-	return errors.Join(err, missing)
+	if err == nil && missing != nil {
+		return cli.CannotTell(missing)
+	}
+	return err
 }
 
 // collectCertificates reads those of the lab where it is running. missing says

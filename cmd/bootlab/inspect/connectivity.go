@@ -17,7 +17,8 @@ import (
 )
 
 func newConnectivityCommand(io cli.Streams) *cobra.Command {
-	var from, format string
+	var from string
+	var format *cli.Format
 	var place cli.Where
 	c := &cobra.Command{
 		Use:   "connectivity LAB",
@@ -25,16 +26,9 @@ func newConnectivityCommand(io cli.Streams) *cobra.Command {
 		Long: `Ask from the workstation, the bootstrap node and each master that can be reached
 whether they get to the ports that they need: of each other, and through the load
 balancer. A port has to be open when what opens it runs: a static pod, a unit or a
-container on that machine. What does not run yet is not expected.
-
-Exit status: 0 all that has to be open is, 1 error, 2 usage, 3 something that has
-to be open is not.`,
+container on that machine. What does not run yet is not expected.`,
 		Example: "  bootlab connectivity mylab\n  bootlab connectivity mylab --from-node master-0\n  bootlab connectivity mylab --output json",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
-			}
 			plan, err := cli.LoadPlan(io, args[0])
 			if err != nil {
 				return err
@@ -56,20 +50,22 @@ to be open is not.`,
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case !report.Asked():
-				return cli.Hint(fmt.Errorf("no machine could be asked: %s", reasons(report)), "bootlab vms status says which machines run")
-			case format == "json":
-				err = writeJSON(io.Out, report)
+				return cli.CannotTell(cli.Hint(fmt.Errorf("no machine could be asked: %s", reasons(report)), "bootlab vms status says which machines run"))
+			case format.Is(cli.JSON):
+				err = cli.WriteJSON(io.Out, report)
 			default:
 				printPaths(io.Out, report)
 			}
 			if err == nil && len(report.Broken()) > 0 {
-				return cli.FoundError{}
+				return cli.Found(nil)
 			}
 			return err
 		},
 	}
 	c.Flags().StringVar(&from, "from-node", "", "ask from this machine alone, or from the workstation")
-	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all that has to be open is", cli.ExitFound: "something that has to be open is not",
+		cli.ExitCannotTell: "no machine could be asked"})
 	return c
 }
 
@@ -82,7 +78,7 @@ func isAsker(lab *labs.Lab, name string) error {
 	if name == "" || slices.Contains(names, name) {
 		return nil
 	}
-	return cli.Usage(cli.Hint(fmt.Errorf("--from-node %q is none of the machines to ask from", name), fmt.Sprintf("they are %v", names)))
+	return cli.Unknown(fmt.Errorf("--from-node %q is none of the machines to ask from", name), name, names, "they are "+strings.Join(names, ", "))
 }
 
 // printPaths writes what is broken first, then what is open or waits.

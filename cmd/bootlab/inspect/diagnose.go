@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	stdio "io"
 	"os"
@@ -17,8 +16,12 @@ import (
 	"bootlab/vms"
 )
 
+// markdown is the format for reports of errors.
+const markdown = "markdown"
+
 func newDiagnoseCommand(io cli.Streams) *cobra.Command {
-	var from, format string
+	var from string
+	var format *cli.Format
 	var place cli.Where
 	c := &cobra.Command{
 		Use:   "diagnose LAB|BUNDLE",
@@ -32,18 +35,9 @@ any machine.
 
 A bundle of bootlab gather, or of openshift-install gather bootstrap, needs no
 lab: domain, release and platform come from the bundle, and what is assumed is
-said. LAB --from BUNDLE takes the names and addresses of the lab instead.
-
-Exit status: 0 all is well or nothing is wrong yet, 1 error, 2 usage, 3 a cause
-is proven, or something is wrong for a cause that is not known, 5 the evidence
-does not tell.`,
+said. LAB --from BUNDLE takes the names and addresses of the lab instead.`,
 		Example: "  bootlab diagnose mylab\n  bootlab diagnose log-bundle-20260102030405.tar.gz\n  bootlab diagnose log-bundle-20260102030405.tar.gz --output markdown\n  bootlab diagnose mylab --from log-bundle-20260102030405.tar.gz",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			print := map[string]func(stdio.Writer, *diagnose.Report){"text": printWalk, "markdown": printMarkdown}[format]
-			if print == nil && format != "json" {
-				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, markdown, json", format), "--output text"))
-			}
 			if from != "" && place.Local {
 				return cli.Usage(cli.Hint(fmt.Errorf("--from and --local exclude each other"), "a bundle knows whether it is of a local run"))
 			}
@@ -53,25 +47,30 @@ does not tell.`,
 			if err != nil {
 				return err
 			}
-			if format == "json" {
-				err = writeJSON(io.Out, report)
-			} else {
-				print(io.Out, report)
+			switch {
+			case format.Is(cli.JSON):
+				err = cli.WriteJSON(io.Out, report)
+			case format.Is(markdown):
+				printMarkdown(io.Out, report)
+			default:
+				printWalk(io.Out, report)
 			}
 			switch {
 			case err != nil:
 				return err
 			case report.Verdict == diagnose.Proven || report.Verdict == diagnose.Unknown:
-				return cli.FoundError{}
+				return cli.Found(nil)
 			case report.Verdict == diagnose.Unseen:
-				return cli.UnseenError{}
+				return cli.CannotTell(nil)
 			}
 			return nil
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "a gathered bundle, packed or a directory, in place of the machines")
-	c.Flags().StringVarP(&format, "output", "o", "text", "text, markdown or json")
+	format = cli.FormatFlag(c, cli.Text, markdown, cli.JSON)
 	place.Flags(c)
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all is well or nothing is wrong yet", cli.ExitFound: "a cause is proven, or something is wrong for a cause that is not known",
+		cli.ExitCannotTell: "the evidence does not tell"})
 	return c
 }
 
@@ -190,14 +189,6 @@ func judgedFrom(ctx context.Context, io cli.Streams, file string, d *labs.Diagno
 		fmt.Fprintf(io.Err, "note: the bundle is of the lab %s, not of %s\nhint: bootlab diagnose %s judges it by itself\n", vms.PlainText(s.Domain), lab.Domain(), file)
 	}
 	return report, err
-}
-
-// writeJSON writes a value for other programs.
-func writeJSON(w stdio.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // verdicts are the last words of a report.

@@ -21,8 +21,9 @@ import (
 
 func newGatherCommand(io cli.Streams) *cobra.Command {
 	var place cli.Where
-	var output string
+	var to string
 	var timeout time.Duration
+	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "gather LAB",
 		Short: "Collect logs and states of a bootstrap into one archive",
@@ -37,29 +38,37 @@ passwords, logins and what Secrets hold, where their form, their name or the
 command around them tells. The lab's own secrets are masked wherever they stand.
 What remains still tells of your network and its names, and no program knows
 every secret: look into it before you give it away.`,
-		Example: "  bootlab gather mylab\n  bootlab gather mylab --output /tmp/mylab.tar.gz\n  bootlab diagnose mylab --from mylab/out/work/gather/log-bundle-20260102030405.tar.gz",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
+		Example: "  bootlab gather mylab\n  bootlab gather mylab --to /tmp/mylab.tar.gz\n  bootlab diagnose mylab --from mylab/out/work/gather/log-bundle-20260102030405.tar.gz",
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout <= 0 {
 				return cli.Usage(cli.Hint(fmt.Errorf("timeout %s is not above 0", timeout), "--timeout 5m"))
 			}
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
-			return runGather(ctx, io, args[0], &place, output, timeout)
+			return runGather(ctx, io, args[0], &place, to, timeout, format)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "", "the archive to write (default LAB/out/work/gather/log-bundle-TIME.tar.gz)")
+	cli.ToFlag(c, &to, "FILE", " (default LAB/out/work/gather/log-bundle-TIME.tar.gz)")
 	c.Flags().DurationVar(&timeout, "timeout", 5*time.Minute, "how long the machines are asked, and what came is masked; masking has at least a minute; the rest is named")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	place.Flags(c)
 	return c
 }
 
-func runGather(ctx context.Context, io cli.Streams, dir string, place *cli.Where, output string, timeout time.Duration) error {
+// gatheredBundle is what --output json writes. New keys may be added.
+type gatheredBundle struct {
+	File     string `json:"file"`
+	Had      int    `json:"had"`
+	Evidence int    `json:"evidence"`
+	Masked   int    `json:"masked"`
+}
+
+func runGather(ctx context.Context, io cli.Streams, dir string, place *cli.Where, to string, timeout time.Duration, format *cli.Format) error {
 	plan, err := cli.LoadPlan(io, dir)
 	if err != nil {
 		return err
 	}
-	if err := freeOutput(output); err != nil {
+	if err := freePlace(to); err != nil {
 		return err
 	}
 	places, err := place.Hosts(plan.Lab)
@@ -74,22 +83,22 @@ func runGather(ctx context.Context, io cli.Streams, dir string, place *cli.Where
 	if b.Collected() == 0 {
 		return cli.Hint(errors.New("nothing could be collected"), "bootlab diagnose "+dir+" says why")
 	}
-	return writeGathered(ctx, io, plan.Lab, b, output, dir)
+	return writeGathered(ctx, io, plan.Lab, b, to, dir, format)
 }
 
 // errNotWritten is the end of a gathering that was interrupted.
 var errNotWritten = errors.New("interrupted; nothing is written")
 
-// freeOutput refuses a place that is taken before anything is collected.
-func freeOutput(output string) error {
-	if output == "" {
+// freePlace refuses a place that is taken before anything is collected.
+func freePlace(to string) error {
+	if to == "" {
 		return nil
 	}
-	if _, err := os.Lstat(output); err == nil {
-		return cli.Hint(fmt.Errorf("%s is there already", output), "give another name; gather replaces nothing")
+	if _, err := os.Lstat(to); err == nil {
+		return cli.Hint(fmt.Errorf("%s is there already", to), "give another name; gather replaces nothing")
 	}
-	if info, err := os.Stat(filepath.Dir(output)); err != nil || !info.IsDir() {
-		return cli.Hint(fmt.Errorf("%s is no directory", filepath.Dir(output)), "make it first")
+	if info, err := os.Stat(filepath.Dir(to)); err != nil || !info.IsDir() {
+		return cli.Hint(fmt.Errorf("%s is no directory", filepath.Dir(to)), "make it first")
 	}
 	return nil
 }
@@ -110,20 +119,20 @@ func printFound(io cli.Streams, f host.Found, local bool) {
 	}
 }
 
-func writeGathered(ctx context.Context, io cli.Streams, lab *labs.Lab, b *gather.Bundle, output, dir string) error {
-	if output == "" {
+func writeGathered(ctx context.Context, io cli.Streams, lab *labs.Lab, b *gather.Bundle, to, dir string, format *cli.Format) error {
+	if to == "" {
 		folder := filepath.Join(lab.Dir, "out", "work", "gather")
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return err
 		}
-		output = filepath.Join(folder, gather.FileName(b.Index.Ended.Local()))
+		to = filepath.Join(folder, gather.FileName(b.Index.Ended.Local()))
 	}
-	if err := b.WriteFile(ctx, output); err != nil {
+	if err := b.WriteFile(ctx, to); err != nil {
 		if ctx.Err() != nil {
 			return errNotWritten
 		}
 		if errors.Is(err, fs.ErrExist) {
-			return cli.Hint(fmt.Errorf("%s is there already", output), "run it again")
+			return cli.Hint(fmt.Errorf("%s is there already", to), "run it again")
 		}
 		return err
 	}
@@ -131,7 +140,10 @@ func writeGathered(ctx context.Context, io cli.Streams, lab *labs.Lab, b *gather
 	for _, n := range b.Index.Masked {
 		masked += n
 	}
+	if format.Is(cli.JSON) {
+		return cli.WriteJSON(io.Out, gatheredBundle{to, b.Collected(), len(b.Index.Evidence), masked})
+	}
 	_, err := fmt.Fprintf(io.Out, "%s\n%d of %d pieces of evidence; secrets taken out: %d; look into it before you give it away\nnext: bootlab diagnose %s --from %s\n",
-		output, b.Collected(), len(b.Index.Evidence), masked, dir, output)
+		to, b.Collected(), len(b.Index.Evidence), masked, dir, to)
 	return err
 }

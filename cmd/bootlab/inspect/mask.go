@@ -17,7 +17,8 @@ import (
 )
 
 func newMaskCommand(io cli.Streams) *cobra.Command {
-	var to, lab, format string
+	var to, lab string
+	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "mask BUNDLE --to FILE",
 		Short: "Write a copy of a bundle without its secrets",
@@ -39,11 +40,7 @@ and what still looks like a secret by its mix of characters. Lines are those of
 the masked copy. Digests, UUIDs and certificates are not listed. Names and
 addresses of your machines stay too: look into the copy before you give it away.`,
 		Example: "  bootlab mask log-bundle-20260102030405.tar.gz --to masked.tar.gz\n  bootlab mask log-bundle-20260102030405.tar.gz --to masked.tar.gz --lab mylab\n  bootlab mask bootkube.log --to masked.log --output json",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
-			}
 			if to == "" {
 				return cli.Usage(cli.Hint(errors.New("--to is required"), "bootlab mask "+args[0]+" --to masked-"+filepath.Base(args[0])))
 			}
@@ -52,13 +49,13 @@ addresses of your machines stay too: look into the copy before you give it away.
 			return runMask(ctx, io, args[0], to, lab, format)
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "the masked copy, a new file")
+	cli.ToFlag(c, &to, "FILE", ": the masked copy, which must not be there yet")
 	c.Flags().StringVar(&lab, "lab", "", "a lab whose own secrets are masked wherever they stand")
-	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c
 }
 
-func runMask(ctx context.Context, io cli.Streams, bundle, to, lab, format string) error {
+func runMask(ctx context.Context, io cli.Streams, bundle, to, lab string, format *cli.Format) error {
 	var own [][]byte
 	if lab != "" {
 		plan, err := cli.LoadPlan(io, lab)
@@ -76,8 +73,8 @@ func runMask(ctx context.Context, io cli.Streams, bundle, to, lab, format string
 	case err != nil:
 		return cli.Hint(fmt.Errorf("nothing is written: %w", err), "BUNDLE is an archive, a directory or a log; --to is a new file in a directory that is there")
 	}
-	if format == "json" {
-		return writeJSON(io.Out, report)
+	if format.Is(cli.JSON) {
+		return cli.WriteJSON(io.Out, report)
 	}
 	printMasked(io.Out, report, to)
 	return nil

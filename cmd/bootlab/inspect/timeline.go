@@ -18,13 +18,14 @@ import (
 	"bootlab/labs/inspect/record"
 )
 
-// timelineForms are what --output takes.
-var timelineForms = []string{"text", "json", "svg"}
+// svg is the format with the time line as a picture.
+const svg = "svg"
 
 // timelineRequest is a command line of timeline.
 type timelineRequest struct {
 	cli.Where
-	from, with, format string
+	from, with string
+	format     *cli.Format
 }
 
 func newTimelineCommand(io cli.Streams) *cobra.Command {
@@ -46,12 +47,8 @@ $XDG_STATE_HOME/bootlab/durations.json (~/.local/state).`,
 		Example: `  bootlab timeline mylab
   bootlab timeline mylab --output svg > timeline.svg
   bootlab timeline mylab --with log-bundle-20260102030405.tar.gz`,
-		Args: cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case r.format != "text" && r.format != "json" && r.format != "svg":
-				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of %s", r.format, strings.Join(timelineForms, ", ")), "--output text"))
-			case r.from != "" && r.Local:
+			if r.from != "" && r.Local {
 				return cli.Usage(cli.Hint(errors.New("--from and --local name two places"), "one of them"))
 			}
 			ctx, stop := cli.UntilInterrupted(c)
@@ -61,7 +58,7 @@ $XDG_STATE_HOME/bootlab/durations.json (~/.local/state).`,
 	}
 	c.Flags().StringVar(&r.from, "from", "", "records of this bundle or directory, in place of the lab's")
 	c.Flags().StringVar(&r.with, "with", "", "records of another run to compare with, a bundle or a directory")
-	c.Flags().StringVarP(&r.format, "output", "o", "text", strings.Join(timelineForms, ", "))
+	r.format = cli.FormatFlag(c, cli.Text, cli.JSON, svg)
 	r.Where.Flags(c)
 	return c
 }
@@ -95,10 +92,10 @@ func runTimeline(ctx context.Context, io cli.Streams, lab string, r *timelineReq
 			c.warn(io.Err)
 		}
 	}
-	switch r.format {
-	case "json":
-		return writeJSON(io.Out, t)
-	case "svg":
+	switch {
+	case r.format.Is(cli.JSON):
+		return cli.WriteJSON(io.Out, t)
+	case r.format.Is(svg):
 		_, err = io.Out.Write(t.picture().SVG)
 	default:
 		_, err = stdio.WriteString(io.Out, t.text())

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,14 +29,15 @@ type verifyRequest struct {
 	cli.Where
 	lab             string
 	words           []string
-	from, format    string
+	from            string
+	format          *cli.Format
 	partial, passed bool
 	watch           int // seconds; 0 is once
 	timeout         time.Duration
 }
 
-// verifyForms are what --output takes.
-var verifyForms = []string{"text", "json", "junit"}
+// junit is the format that CI systems show as the result of tests.
+const junit = "junit"
 
 func newVerifyCommand(io cli.Streams) *cobra.Command {
 	r := &verifyRequest{}
@@ -54,16 +54,12 @@ With --from nothing is run. A bundle of bootlab gather holds what the scripts sa
 when it was gathered, and that is reported. A bundle of openshift-install gather
 bootstrap shows certificates and the structure of manifests; all other checks say
 that they cannot be made there, and the result is no success, unless with
---partial.
-
-Exit status: 0 all passed, 1 error, 2 usage, 3 a check failed, could not run, or
-cannot be checked.`,
+--partial.`,
 		Example: `  bootlab verify mylab
   bootlab verify mylab render-etcd
   bootlab verify mylab copy-manifests..render-mco --output junit
   bootlab verify mylab --watch --until-passed
   bootlab verify mylab --from log-bundle-20260102030405.tar.gz --partial`,
-		Args: cli.AsUsage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			r.lab, r.words = args[0], args[1:]
 			if err := r.refuse(c); err != nil {
@@ -73,9 +69,10 @@ cannot be checked.`,
 			defer stop()
 			return runVerify(ctx, io, r)
 		},
-		ValidArgsFunction: completeStages,
 	}
 	r.flags(c)
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all passed", cli.ExitFailed: "error, or nothing is done yet", cli.ExitFound: "a check failed",
+		cli.ExitCannotTell: "no check failed, but some could not run or cannot be made there"})
 	return c
 }
 
@@ -83,7 +80,7 @@ func (r *verifyRequest) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.from, "from", "", "check what this bundle kept (a directory or .tar.gz), in place of the lab")
 	f.BoolVar(&r.partial, "partial", false, "with --from: what a bundle does not keep is no failure")
-	f.StringVarP(&r.format, "output", "o", "text", strings.Join(verifyForms, ", "))
+	r.format = cli.FormatFlag(c, cli.Text, cli.JSON, junit)
 	f.IntVar(&r.watch, "watch", 0, "do it again every so many seconds, and say what changed; Ctrl-C ends it")
 	f.Lookup("watch").NoOptDefVal = "5"
 	f.BoolVar(&r.passed, "until-passed", false, "with --watch: end when every stage is done and every check passes")
@@ -91,29 +88,15 @@ func (r *verifyRequest) flags(c *cobra.Command) {
 	r.Where.Flags(c)
 }
 
-// completeStages offers the stages behind the lab.
-func completeStages(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	}
-	ids := []string{"all"}
-	for _, s := range labs.Builtin().Stages {
-		ids = append(ids, s.ID)
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
-}
-
 // refuse says which flags do not go together.
 func (r *verifyRequest) refuse(c *cobra.Command) error {
 	watching := c.Flags().Changed("watch")
 	wrong, hint := "", ""
 	switch {
-	case r.format != "text" && r.format != "json" && r.format != "junit":
-		wrong, hint = fmt.Sprintf("--output %s is not known", r.format), "one of "+strings.Join(verifyForms, ", ")
 	case watching && r.watch < 1:
 		wrong, hint = fmt.Sprintf("--watch=%d is no number of seconds", r.watch), "--watch alone is every 5 seconds, --watch=30 every 30"
-	case watching && r.format != "text":
-		wrong, hint = "--watch tells changes as text", "without --watch, --output "+r.format+" gives one report"
+	case watching && !r.format.Is(cli.Text):
+		wrong, hint = "--watch tells changes as text", "without --watch, --output "+r.format.String()+" gives one report"
 	case watching && r.from != "", r.Local && r.from != "":
 		wrong, hint = "a bundle does not change, and is of one place", "--from goes with neither --watch nor --local"
 	case r.partial && r.from == "":
@@ -158,7 +141,7 @@ func runVerify(ctx context.Context, io cli.Streams, r *verifyRequest) error {
 	}
 	printer := &check.Printer{To: io.Out, Colour: colourful(io.Out)}
 	var told func(check.Stage)
-	if r.format == "text" {
+	if r.format.Is(cli.Text) {
 		told = printer.Stage
 	}
 	report := live.Run(ctx, chosen, told)
@@ -166,7 +149,7 @@ func runVerify(ctx context.Context, io cli.Streams, r *verifyRequest) error {
 		return cli.Hint(errors.New("interrupted"), "nothing was changed; the verdict is not complete")
 	}
 	err = r.end(io, printer, report)
-	if r.format == "text" && report.Summary.Asked() > 0 {
+	if r.format.Is(cli.Text) && report.Summary.Asked() > 0 {
 		warnOfEnds(ctx, io, plan, places)
 	}
 	return err
@@ -193,7 +176,7 @@ func (r *verifyRequest) choose(plan *labs.Plan, here func(*labs.Stage) bool) ([]
 	var unknown *check.UnknownStage
 	switch {
 	case errors.As(err, &unknown):
-		return nil, cli.Usage(cli.Hint(err, cmp.Or(cli.NewWord(unknown.Word), "a stage, FROM..TO or all; stages are "+strings.Join(unknown.Known, " "))))
+		return nil, cli.Unknown(err, unknown.Word, append([]string{"all"}, unknown.Known...), "a stage, FROM..TO or all; stages are "+strings.Join(unknown.Known, " "))
 	case err != nil:
 		return nil, cli.Usage(cli.Hint(err, "bootlab explain STAGE says where a stage runs"))
 	}
@@ -226,7 +209,7 @@ func (r *verifyRequest) bundle(ctx context.Context, io cli.Streams, plan *labs.P
 		return cli.ErrInterrupted
 	}
 	printer := &check.Printer{To: io.Out, Colour: colourful(io.Out)}
-	if r.format == "text" {
+	if r.format.Is(cli.Text) {
 		for _, s := range report.Stages {
 			printer.Stage(s)
 		}
@@ -284,10 +267,10 @@ func incomplete(b *host.Bundle) error {
 // end writes the report, as far as it is not written, and says how it ended.
 func (r *verifyRequest) end(io cli.Streams, printer *check.Printer, report *check.Report) error {
 	var err error
-	switch r.format {
-	case "json":
+	switch {
+	case r.format.Is(cli.JSON):
 		err = report.WriteJSON(io.Out)
-	case "junit":
+	case r.format.Is(junit):
 		err = report.WriteJUnit(io.Out)
 	default:
 		printer.Summary(report)
@@ -303,8 +286,10 @@ func (r *verifyRequest) end(io cli.Streams, printer *check.Printer, report *chec
 func (r *verifyRequest) verdict(report *check.Report) error {
 	s := report.Summary
 	switch {
+	case s.Failed > 0:
+		return cli.Found(nil)
 	case s.Bad() > 0, s.CannotTell > 0 && !r.partial, s.Passed == 0 && s.CannotTell > 0:
-		return cli.FoundError{}
+		return cli.CannotTell(nil)
 	case s.Asked() == 0:
 		return cli.Hint(errors.New("nothing was checked: none of these stages is done yet"), "name one alone to check it all the same")
 	}

@@ -50,7 +50,6 @@ each with its time in UTC. NO_COLOR=1 turns colours off.
 Keys: q or Ctrl-C leaves, d says why it hangs (as bootlab diagnose), arrows and
 PgUp, PgDn scroll, ? helps.`,
 		Example: "  bootlab watch mylab\n  bootlab watch mylab --local\n  bootlab watch mylab --plain | tee changes.txt",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if interval != 0 && interval < shortestInterval {
 				return cli.Usage(cli.Hint(fmt.Errorf("interval %s is too short", interval), "--interval 100ms is the shortest"))

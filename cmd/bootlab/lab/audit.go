@@ -2,7 +2,6 @@ package lab
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +20,7 @@ import (
 type auditRequest struct {
 	lab, script, release      string
 	ignition, host, help, dir string
-	json                      bool
+	format                    *cli.Format
 }
 
 func newAuditCommand(io cli.Streams) *cobra.Command {
@@ -32,16 +31,12 @@ func newAuditCommand(io cli.Streams) *cobra.Command {
 		Long: `Read a real bootkube.sh (FILE, or - for standard input; the installer's
 bootkube.sh.template too; the one in a bootstrap.ign; or the one on a bootstrap
 node) and compare what it does with the stage data of a release: that of LAB or
---release, else the one that fits best. Nothing of the script is executed.
-
-The status is 0 when all is identical or a known variation, 1 when there are
-unknown differences, 2 when the command line is wrong.`,
+--release, else the one that fits best. Nothing of the script is executed.`,
 		Example: `  bootlab audit mylab --ignition bootstrap.ign
-  bootlab audit bootkube.sh.template --json
+  bootlab audit bootkube.sh.template --output json
   bootlab audit --host core@192.168.126.10
   bootlab audit bootkube.sh --write-stage-data draft
   bootlab audit --render-help quay.io/okd/scos-release:4.20.0-okd-scos.1`,
-		Args: cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, a := range args {
 				if err := r.place(a); err != nil {
@@ -57,7 +52,9 @@ unknown differences, 2 when the command line is wrong.`,
 	f.StringVar(&r.host, "host", "", "read bootkube.sh from this bootstrap node with ssh, as core@ADDRESS")
 	f.StringVar(&r.help, "render-help", "", "instead, ask the commands in this release image's images which flags they take")
 	f.StringVar(&r.dir, "write-stage-data", "", "write a draft of stage data for review to this new directory")
-	f.BoolVar(&r.json, "json", false, "print the report as JSON")
+	r.format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all is identical or a known variation", cli.ExitFound: "there are unknown differences",
+		cli.ExitCannotTell: "nothing differs, but not every command could be asked"})
 	return c
 }
 
@@ -127,7 +124,7 @@ func (r *auditRequest) findRelease(io cli.Streams) error {
 	}
 	known := labs.Builtin()
 	if r.release != "" && known.Release(r.release) == nil {
-		return cli.Usage(cli.Hint(fmt.Errorf("release %q is not known", r.release), "known are "+strings.Join(known.ReleaseIDs(), ", ")))
+		return cli.UnknownRelease(r.release, known)
 	}
 	return nil
 }
@@ -193,24 +190,24 @@ var errDifferent = errors.New("not the bootkube.sh of the lesson")
 
 func printAudit(io cli.Streams, r *auditRequest, report *audit.Report, name string) error {
 	print := printReadable
-	if r.json {
+	if r.format.Is(cli.JSON) {
 		print = printJSON
 	}
 	if err := print(io.Out, report, name); err != nil {
 		return err
 	}
-	if report.Unknown > 0 {
-		return cli.Hint(fmt.Errorf("%s: %s from %s: %w", name, cli.Counted(report.Unknown, "unknown difference"), report.Release, errDifferent),
-			"each says what it means; --release compares with another release, --write-stage-data drafts a new one")
+	switch unasked := report.NotCompared(); {
+	case unasked > 0 && unasked == report.Unknown:
+		return cli.CannotTell(fmt.Errorf("%s: %s could not be asked, and nothing else differs", name, cli.Counted(unasked, "command")))
+	case report.Unknown > 0:
+		return cli.Found(cli.Hint(fmt.Errorf("%s: %s from %s: %w", name, cli.Counted(report.Unknown, "unknown difference"), report.Release, errDifferent),
+			"each says what it means; --release compares with another release, --write-stage-data drafts a new one"))
 	}
 	return nil
 }
 
 func printJSON(w io.Writer, report *audit.Report, name string) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return cli.WriteJSON(w, struct {
 		Script string `json:"script"`
 		*audit.Report
 	}{name, report})

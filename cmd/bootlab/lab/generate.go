@@ -20,6 +20,7 @@ func newGenerateCommand(io cli.Streams) *cobra.Command {
 	var out string
 	var force bool
 	var from cli.FromAudit
+	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "generate LAB",
 		Short: "Write the scripts and the guide of a lab",
@@ -33,30 +34,32 @@ stage data of the nearest known release, changed to what the file does as far as
 stage data can say it. What could not be applied is printed, and named where it
 belongs. Every script and every page says what it was made from.`,
 		Example: `  bootlab generate mylab
-  bootlab generate mylab --output /srv/mylab
+  bootlab generate mylab --to /srv/mylab
   bootlab generate mylab --from-audit bootkube.sh.template`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runGenerate(io, args[0], out, force, from) },
+		RunE: func(c *cobra.Command, args []string) error {
+			plan, err := cli.LoadPlanFrom(io, args[0], from)
+			if err != nil {
+				return err
+			}
+			return runGenerate(io, plan, out, generator.Options{Commands: cli.Reference(c.Root())}, force, format)
+		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "", "directory to write to (default LAB/out)")
+	cli.ToFlag(c, &out, "DIR", " (default LAB/out)")
 	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep those beside them")
-	from.Flags(c.Flags())
+	from.Flags(c)
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c
 }
 
-func runGenerate(io cli.Streams, path, out string, force bool, from cli.FromAudit) error {
-	plan, err := cli.LoadPlanFrom(io, path, from)
-	if err != nil {
-		return err
-	}
+func runGenerate(io cli.Streams, plan *labs.Plan, out string, opts generator.Options, force bool, format *cli.Format) error {
 	if out == "" {
 		out = filepath.Join(plan.Lab.Dir, "out")
 	}
-	labDir, err := relative(out, plan.Lab.Dir)
-	if err != nil {
+	var err error
+	if opts.LabDir, err = relative(out, plan.Lab.Dir); err != nil {
 		return err
 	}
-	output, err := generator.Render(plan, templates.FS, generator.Options{LabDir: labDir})
+	output, err := generator.Render(plan, templates.FS, opts)
 	if err != nil {
 		return err
 	}
@@ -66,6 +69,9 @@ func runGenerate(io cli.Streams, path, out string, force bool, from cli.FromAudi
 	report, err := output.Write(out, generator.WriteOptions{Force: force})
 	if err != nil {
 		return cli.WriteError(out, err)
+	}
+	if format.Is(cli.JSON) {
+		return cli.WriteWritten(io, out, report)
 	}
 	if err := printApplied(io.Out, plan); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,13 +25,10 @@ directory's name becomes the name of the cluster. An existing lab.yaml is never
 overwritten.`,
 		Example: `  bootlab init mylab
   bootlab init mylab --from ha`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runInit(io, args[0], from) },
 	}
 	c.Flags().StringVar(&from, "from", "compact", "the lab to start from; bootlab labs lists them")
-	_ = c.RegisterFlagCompletionFunc("from", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return exampleNames(), cobra.ShellCompDirectiveNoFileComp
-	})
+	_ = c.RegisterFlagCompletionFunc("from", cli.Words(exampleNames()...))
 	return c
 }
 
@@ -42,13 +41,16 @@ func exampleNames() []string {
 }
 
 func runInit(io cli.Streams, dir, from string) error {
+	if names := exampleNames(); !slices.Contains(names, from) {
+		return cli.Unknown(fmt.Errorf("--from %q is no lab to start from", from), from, names, "there are "+strings.Join(names, ", "))
+	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	text, err := labs.Commented(from, filepath.Base(absolute))
 	if err != nil {
-		return cli.Hint(err, "the directory's name becomes the cluster's; bootlab labs lists what --from takes")
+		return cli.Hint(err, "the directory's name becomes the cluster's")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 )
 
 func newVMsBalancerCommand(io cli.Streams) *cobra.Command {
-	var uri, format string
+	var uri string
+	var format *cli.Format
 	var with, without bool
 	c := &cobra.Command{
 		Use:   "balancer LAB",
@@ -30,11 +31,7 @@ start-bootstrap.sh: the bootstrap's API server is gone then, and the masters hav
 their own. Names have no health checks: a master that is down is still answered
 with.`,
 		Example: "  bootlab vms balancer mylab\n  bootlab vms balancer mylab --without-bootstrap",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
-			}
 			p, err := openMachines(io, args[0], uri, !with && !without)
 			if err != nil {
 				return err
@@ -56,17 +53,17 @@ with.`,
 	c.Flags().BoolVar(&without, "without-bootstrap", false, "send nothing more to the bootstrap")
 	c.Flags().BoolVar(&with, "with-bootstrap", false, "send to the bootstrap again")
 	c.MarkFlagsMutuallyExclusive("with-bootstrap", "without-bootstrap")
-	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c
 }
 
-func printServers(io cli.Streams, p *provision.Provisioner, format string) error {
+func printServers(io cli.Streams, p *provision.Provisioner, format *cli.Format) error {
 	servers, err := p.Balancer().Servers()
 	if err != nil {
 		return cli.VmsError(err)
 	}
-	if format == "json" {
-		return encodeJSON(io, servers)
+	if format.Is(cli.JSON) {
+		return cli.WriteJSON(io.Out, servers)
 	}
 	table := tabwriter.NewWriter(io.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SERVICE\tMACHINE\tSTATE\tCHECK\tSESSIONS")
@@ -77,13 +74,13 @@ func printServers(io cli.Streams, p *provision.Provisioner, format string) error
 }
 
 // printLeads shows what a lab has in place of a load balancer.
-func printLeads(io cli.Streams, p *provision.Provisioner, format string) error {
+func printLeads(io cli.Streams, p *provision.Provisioner, format *cli.Format) error {
 	leads, err := p.Leads()
 	if err != nil {
 		return cli.VmsError(err)
 	}
-	if format == "json" {
-		return encodeJSON(io, leads)
+	if format.Is(cli.JSON) {
+		return cli.WriteJSON(io.Out, leads)
 	}
 	fmt.Fprintln(io.Out, "the lab has no load balancer; its names lead straight to machines")
 	table := tabwriter.NewWriter(io.Out, 0, 0, 2, ' ', 0)

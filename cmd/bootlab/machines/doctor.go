@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"encoding/json"
 	"fmt"
 	stdio "io"
 	"path/filepath"
@@ -17,7 +16,8 @@ import (
 )
 
 func newDoctorCommand(io cli.Streams) *cobra.Command {
-	var uri, format string
+	var uri string
+	var format *cli.Format
 	var prepare preparation
 	c := &cobra.Command{
 		Use:   "doctor LAB",
@@ -27,11 +27,7 @@ addresses, ports, image, Ignition files and their certificates. What is no good
 is printed with its remedy. If nothing is marked failed, up works. Nothing is
 changed; to prove KVM a machine with a disk of 1 MiB runs for a moment.`,
 		Example: "  bootlab doctor mylab\n  bootlab doctor mylab --output json",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
-			}
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
 			plan, err := cli.LoadPlan(io, args[0])
@@ -56,7 +52,8 @@ changed; to prove KVM a machine with a disk of 1 MiB runs for a moment.`,
 	}
 	connectFlag(c, &uri)
 	prepare.flags(c)
-	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "bootlab vms up can run", cli.ExitFound: "a check failed"})
 	return c
 }
 
@@ -76,12 +73,10 @@ func tryMachines(lab *labs.Lab, uri string) (p *provision.Provisioner, connect e
 	return p, connect, end, err
 }
 
-func printDiagnosis(io cli.Streams, lab string, findings []doctor.Finding, format string) error {
+func printDiagnosis(io cli.Streams, lab string, findings []doctor.Finding, format *cli.Format) error {
 	failed := 0
-	if format == "json" {
-		encoder := json.NewEncoder(io.Out)
-		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(findings); err != nil {
+	if format.Is(cli.JSON) {
+		if err := cli.WriteJSON(io.Out, findings); err != nil {
 			return err
 		}
 		failed = printFindings(stdio.Discard, findings, false)
@@ -89,9 +84,9 @@ func printDiagnosis(io cli.Streams, lab string, findings []doctor.Finding, forma
 		failed = printFindings(io.Out, findings, true)
 	}
 	if failed > 0 {
-		return cli.Hint(fmt.Errorf("%d checks failed: bootlab vms up cannot run", failed), "fix what is marked failed, and run doctor again")
+		return cli.Found(cli.Hint(fmt.Errorf("%s failed: bootlab vms up cannot run", cli.Counted(failed, "check")), "fix what is marked failed, and run doctor again"))
 	}
-	if format == "text" {
+	if format.Is(cli.Text) {
 		fmt.Fprintf(io.Out, "all checks passed; next: bootlab vms up %s\n", lab)
 	}
 	return nil

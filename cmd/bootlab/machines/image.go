@@ -33,9 +33,7 @@ for all labs of a user: unpacked, and each under the SHA-256 of its content.`,
   bootlab vms image list
   bootlab vms image verify
   bootlab vms image prune`,
-		Args: cli.AsUsage(cobra.NoArgs),
 	}
-	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(newImageFetchCommand(io), newImageListCommand(io), newImageVerifyCommand(io), newImagePruneCommand(io))
 	return c
 }
@@ -53,7 +51,6 @@ is run again. From then on bootlab vms up takes this image.`,
 		Example: `  bootlab vms image fetch mylab
   bootlab vms image fetch mylab --stream-json stream.json
   bootlab vms image fetch mylab --url https://mirror.example.test/scos-qemu.x86_64.qcow2.gz`,
-		Args: cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
@@ -126,9 +123,11 @@ func fetchImage(ctx context.Context, io cli.Streams, artifact images.Artifact, d
 	if err != nil {
 		return err
 	}
-	cache.Progress = printFetch(io)
+	progress := cli.NewProgress(io.Out)
+	cache.Progress = progress.Bytes
 	fmt.Fprintf(io.Out, "%s %s from %s\n", artifact.Stream, artifact.Release, artifact.URL)
 	fetched, err := cache.Fetch(ctx, artifact, dir)
+	progress.End()
 	if err != nil {
 		return err
 	}
@@ -144,29 +143,12 @@ func fetchImage(ctx context.Context, io cli.Streams, artifact images.Artifact, d
 	return err
 }
 
-// printFetch tells how far something is, at most every two seconds.
-func printFetch(io cli.Streams) func(string, int64, int64) {
-	var last time.Time
-	doing, told := "", int64(-1)
-	return func(now string, done, total int64) {
-		if now == doing && (done == told || done != total && time.Since(last) < 2*time.Second) {
-			return
-		}
-		doing, told, last = now, done, time.Now()
-		if total > 0 {
-			fmt.Fprintf(io.Out, "  %-6s %3d%% of %d MiB\n", now, done*100/total, total>>20)
-			return
-		}
-		fmt.Fprintf(io.Out, "  %-6s %d MiB\n", now, done>>20)
-	}
-}
-
 func newImageListCommand(io cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	var format *cli.Format
+	c := &cobra.Command{
 		Use:     "list",
 		Short:   "List the images that were fetched",
-		Example: "  bootlab vms image list",
-		Args:    cli.AsUsage(cobra.NoArgs),
+		Example: "  bootlab vms image list\n  bootlab vms image list --output json",
 		RunE: func(*cobra.Command, []string) error {
 			cache, err := images.NewCache()
 			if err != nil {
@@ -176,6 +158,9 @@ func newImageListCommand(io cli.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if format.Is(cli.JSON) {
+				return cli.WriteJSON(io.Out, append([]images.Fetched{}, all...))
+			}
 			w := tabwriter.NewWriter(io.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "STREAM\tRELEASE\tSIZE\tSHA-256\tFOR")
 			for _, f := range all {
@@ -184,6 +169,8 @@ func newImageListCommand(io cli.Streams) *cobra.Command {
 			return w.Flush()
 		},
 	}
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	return c
 }
 
 func orDash(text string) string {
@@ -194,11 +181,10 @@ func orDash(text string) string {
 }
 
 func newImageVerifyCommand(io cli.Streams) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:     "verify",
 		Short:   "Read every fetched image and hold it against its hash",
 		Example: "  bootlab vms image verify",
-		Args:    cli.AsUsage(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
@@ -216,11 +202,13 @@ func newImageVerifyCommand(io cli.Streams) *cobra.Command {
 				fmt.Fprintf(io.Out, "%s is right\n", f.File)
 			})
 			if err == nil && bad > 0 {
-				err = cli.Hint(fmt.Errorf("%d images are damaged", bad), "remove them and fetch again: bootlab vms image fetch LAB")
+				err = cli.Found(cli.Hint(fmt.Errorf("%s damaged", cli.Counted(bad, "image")), "remove them and fetch again: bootlab vms image fetch LAB"))
 			}
 			return err
 		},
 	}
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all are right", cli.ExitFound: "one is damaged"})
+	return c
 }
 
 func newImagePruneCommand(io cli.Streams) *cobra.Command {
@@ -232,7 +220,6 @@ func newImagePruneCommand(io cli.Streams) *cobra.Command {
 uses any more, and base images in libvirt's pool bootlab that no disk on this
 host stands on. An image that is needed again is fetched again.`,
 		Example: "  bootlab vms image prune",
-		Args:    cli.AsUsage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			cache, err := images.NewCache()
 			if err != nil {

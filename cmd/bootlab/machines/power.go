@@ -24,7 +24,6 @@ func newVMsStartCommand(io cli.Streams) *cobra.Command {
 		Long: `Start machines by name, or masters, workers, all. The masters' time is when
 render-mco.sh is done: from then on the Machine Config Server answers.`,
 		Example: "  bootlab vms start mylab masters",
-		Args:    cli.AsUsage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
 				started, err := p.Start(m)
@@ -49,7 +48,6 @@ func newVMsStopCommand(io cli.Streams) *cobra.Command {
 		Long: `Ask machines to shut down, and wait until they have. A cluster whose machines
 stop within its first day may come back with certificates that have ended.`,
 		Example: "  bootlab vms stop mylab",
-		Args:    cli.AsUsage(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
@@ -77,7 +75,6 @@ func newVMsRebootCommand(io cli.Streams) *cobra.Command {
 		Use:     "reboot LAB MACHINE...",
 		Short:   "Restart machines of a lab",
 		Example: "  bootlab vms reboot mylab master-0",
-		Args:    cli.AsUsage(cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
 				return "reboots", p.Reboot(m)
@@ -110,18 +107,15 @@ func eachChosen(io cli.Streams, args []string, uri string, do func(*provision.Pr
 }
 
 func newVMsStatusCommand(io cli.Streams) *cobra.Command {
-	var uri, format string
+	var uri string
+	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "status LAB",
 		Short: "Say how the machines of a lab stand",
 		Long: `Say of each machine whether it runs, whether Ignition ended well, and who answers
 on it: ssh, the API and the Machine Config Server.`,
 		Example: "  bootlab vms status mylab\n  bootlab vms status mylab --output json",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return cli.Usage(cli.Hint(fmt.Errorf("output %q is none of text, json", format), "--output text"))
-			}
 			p, err := openMachines(io, args[0], uri, true)
 			if err != nil {
 				return err
@@ -131,11 +125,11 @@ on it: ssh, the API and the Machine Config Server.`,
 		},
 	}
 	connectFlag(c, &uri)
-	c.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c
 }
 
-func printStatus(ctx context.Context, io cli.Streams, p *provision.Provisioner, format string) error {
+func printStatus(ctx context.Context, io cli.Streams, p *provision.Provisioner, format *cli.Format) error {
 	all, err := p.Status(ctx)
 	if err != nil {
 		return cli.VmsError(err)
@@ -144,8 +138,8 @@ func printStatus(ctx context.Context, io cli.Streams, p *provision.Provisioner, 
 	if err != nil {
 		return cli.VmsError(err)
 	}
-	if format == "json" {
-		return encodeJSON(io, struct {
+	if format.Is(cli.JSON) {
+		return cli.WriteJSON(io.Out, struct {
 			provision.Surroundings
 			Machines []provision.Status `json:"machines"`
 		}{host, all})

@@ -24,7 +24,6 @@ func newVMsConsoleCommand(io cli.Streams) *cobra.Command {
 and read. It is virsh console: Ctrl and ] leave it, and Enter shows a prompt
 that was printed before. What was printed so far: bootlab vms log.`,
 		Example: "  bootlab vms console mylab bootstrap",
-		Args:    cli.AsUsage(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, m, err := openMachine(io, args, uri)
 			if err != nil {
@@ -55,7 +54,6 @@ each machine's key, so the first login already knows the machine's key. The user
 is core, who may sudo. The exit status is that of the command. It is the same as
 ssh -F mylab/out/work/vms/ssh_config MACHINE.`,
 		Example: "  bootlab vms ssh mylab bootstrap\n  bootlab vms ssh mylab bootstrap sudo journalctl --unit=bootkube",
-		Args:    cli.AsUsage(cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			plan, err := cli.LoadPlan(io, args[0])
 			if err != nil {
@@ -88,7 +86,6 @@ func newVMsLogCommand(io cli.Streams) *cobra.Command {
 machine was made, without what would steer a terminal. libvirt keeps the log,
 for root: an ordinary user needs sudo.`,
 		Example: "  bootlab vms log mylab bootstrap\n  bootlab vms log mylab master-0 --follow",
-		Args:    cli.AsUsage(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()

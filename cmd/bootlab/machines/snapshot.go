@@ -22,7 +22,6 @@ func newVMsSnapshotCommand(io cli.Streams) *cobra.Command {
 still meanwhile: the members of etcd must be of one moment. If one cannot be
 taken, none is kept. Snapshots lie in the disks and go with them.`,
 		Example: "  bootlab vms snapshot mylab before-masters",
-		Args:    cli.AsUsage(cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withSnapshot(io, args, uri, func(p *provision.Provisioner, machines []vms.Machine) error {
 				if err := p.Snapshot(args[1], machines, func(m vms.Machine) { fmt.Fprintf(io.Out, "snapshot of %s\n", m.Name) }); err != nil {
@@ -47,7 +46,6 @@ touched unless all of them have it. What happened since is lost. A machine that
 ran goes on with the time of then until its clock is set, and certificates go by
 the real time: a bootstrap's first ones last a day.`,
 		Example: "  bootlab vms revert mylab before-masters",
-		Args:    cli.AsUsage(cobra.MinimumNArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withSnapshot(io, args, uri, func(p *provision.Provisioner, machines []vms.Machine) error {
 				if over, err := doctor.CertificatesOver(ignitionFile(p.Lab.Dir, vms.Bootstrap), time.Now()); err == nil && over {

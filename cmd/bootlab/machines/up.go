@@ -37,13 +37,18 @@ whether a machine serves, so a master that is down is still answered with, and
 a client has to try the next address. It holds until down; up without it goes on
 with what the lab was made with.`,
 		Example: "  bootlab vms up mylab\n  bootlab vms up mylab --image scos-qemu.x86_64.qcow2\n  bootlab vms up mylab --no-balancer",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *provision.Provisioner) error {
 				err := prepare.do(ctx, io, p)
 				if err == nil {
-					p.Uploaded = printUpload(io)
+					progress := cli.NewProgress(io.Out)
+					p.Uploaded = func(sent, size int64) {
+						if progress.Bytes("upload", sent, size); sent == size {
+							progress.End()
+						}
+					}
 					err = p.Up(ctx, printStep(io))
+					progress.End()
 				}
 				if err != nil && ctx.Err() != nil {
 					return cli.Hint(errors.New("interrupted"), "what was made stays; bootlab vms up "+args[0]+" goes on, down takes it away")
@@ -94,17 +99,6 @@ func startBootstrap(io cli.Streams, p *provision.Provisioner, lab string) error 
 	return err
 }
 
-// printUpload tells how far an image is, by tenths.
-func printUpload(io cli.Streams) func(sent, size int64) {
-	tenths := int64(-1)
-	return func(sent, size int64) {
-		if size > 0 && sent*10/size != tenths {
-			tenths = sent * 10 / size
-			fmt.Fprintf(io.Out, "  %d%% of %d MiB\n", tenths*10, size>>20)
-		}
-	}
-}
-
 func newVMsDownCommand(io cli.Streams) *cobra.Command {
 	var uri string
 	c := &cobra.Command{
@@ -114,7 +108,6 @@ func newVMsDownCommand(io cli.Streams) *cobra.Command {
 then look at the host again. Base images stay, for other labs; bootlab vms image
 prune removes them. What others made is left alone.`,
 		Example: "  bootlab vms down mylab",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *provision.Provisioner) error {
 				receipts, err := p.Down(ctx, printStep(io))
@@ -156,6 +149,7 @@ func printReceipt(io cli.Streams, receipts []provision.Receipt) error {
 
 func newVMsPlanCommand(io cli.Streams) *cobra.Command {
 	var xml bool
+	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "plan LAB",
 		Short: "Show what up would make, without libvirt",
@@ -165,11 +159,13 @@ out/vms after bootlab generate, and the commands show how virsh takes them:
 typed by hand they make the same machines, without the mark by which bootlab
 knows its own. It needs no libvirt.`,
 		Example: "  bootlab vms plan mylab\n  bootlab vms plan mylab --xml",
-		Args:    cli.AsUsage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			plan, err := cli.LoadPlan(io, args[0])
 			if err != nil {
 				return err
+			}
+			if format.Is(cli.JSON) {
+				return printPlanJSON(io, plan.Lab, xml)
 			}
 			if err := printMachines(io, vms.Machines(plan.Lab), plan.Lab.DomainName); err != nil {
 				return err
@@ -186,7 +182,49 @@ knows its own. It needs no libvirt.`,
 		},
 	}
 	c.Flags().BoolVar(&xml, "xml", false, "show the definitions too")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c
+}
+
+// plannedMachine and plannedFile are parts of what plan --output json writes.
+type plannedMachine struct {
+	Name    string `json:"name"`
+	Role    string `json:"role"`
+	Domain  string `json:"domain"`
+	Address string `json:"address"`
+	MAC     string `json:"mac"`
+	CPUs    int    `json:"cpus"`
+	Memory  int    `json:"memoryMiB"`
+	Disk    int    `json:"diskGiB"`
+}
+
+type plannedFile struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+func printPlanJSON(io cli.Streams, lab *labs.Lab, xml bool) error {
+	report := struct {
+		Machines []plannedMachine `json:"machines"`
+		Commands []string         `json:"commands"`
+		Files    []plannedFile    `json:"files,omitempty"`
+	}{}
+	for _, m := range vms.Machines(lab) {
+		report.Machines = append(report.Machines, plannedMachine{m.Name, string(m.Role), lab.DomainName(m.Name), m.Address, m.MAC, m.CPUs, m.Memory, m.Disk})
+	}
+	for _, c := range vms.Commands(lab) {
+		report.Commands = append(report.Commands, c.Line)
+	}
+	if xml {
+		files, err := vms.Files(lab)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			report.Files = append(report.Files, plannedFile{f.Path, f.Text})
+		}
+	}
+	return cli.WriteJSON(io.Out, report)
 }
 
 // printCommands shows what up would do as lines for a shell.

@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 
@@ -26,9 +25,7 @@ or removed. What was interrupted goes on when the command is run again.`,
   bootlab vms status mylab
   bootlab vms start mylab masters
   bootlab vms down mylab`,
-		Args: cli.AsUsage(cobra.NoArgs),
 	}
-	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(newVMsPlanCommand(io), newVMsUpCommand(io), newVMsStartCommand(io), newVMsStopCommand(io),
 		newVMsRebootCommand(io), newVMsStatusCommand(io), newVMsConsoleCommand(io), newVMsSSHCommand(io), newVMsLogCommand(io), newVMsBalancerCommand(io),
 		newVMsSnapshotCommand(io), newVMsRevertCommand(io), newVMsDownCommand(io), newVMsImageCommand(io))
@@ -83,10 +80,4 @@ func printStep(io cli.Streams) provision.Progress {
 			fmt.Fprintf(io.Out, "%s %s %s\n", do, t.Kind, t.Name)
 		}
 	}
-}
-
-func encodeJSON(io cli.Streams, value any) error {
-	encoder := json.NewEncoder(io.Out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

@@ -7,8 +7,9 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"bootlab/labs"
 )
 
 // Plain is a text without what steers a terminal: control characters, those that
@@ -20,7 +21,7 @@ func Plain(text string) string {
 			return r
 		case r == '\t':
 			return ' '
-		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+		case r == utf8.RuneError, labs.Hidden(r):
 			return '?'
 		}
 		return r
