@@ -2,14 +2,14 @@
 # make-manifests: the checks of the stage
 #
 # make-manifests.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/make-manifests.sh --only
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/make-manifests.sh --only
 # ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
 set -euo pipefail
 set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 PULL_SECRET_FILE=''
@@ -41,13 +41,13 @@ for file in install-config.yaml metadata.json auth/kubeadmin-password \
   openshift/99_openshift-cluster-api_master-user-data-secret.yaml \
   openshift/99_openshift-cluster-api_worker-user-data-secret.yaml \
   openshift/openshift-install-manifests.yaml original_cvo_overrides.patch; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
+  [[ -s "${file}" ]] || { echo "${file}" && false; }
 done
 COMMAND
 check present-ignition-ca 'the machine config operator gets the CA of its server' << 'COMMAND'
 for file in manifests/machine-config-server-ca-configmap.yaml \
   manifests/machine-config-server-ca-secret.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
+  [[ -s "${file}" ]] || { echo "${file}" && false; }
 done
 COMMAND
 check private 'no one else can read what is secret' << 'COMMAND'
@@ -151,7 +151,7 @@ secret=$(sed -n 's/^  .dockerconfigjson: //p' manifests/openshift-config-secret-
 jq --exit-status '.auths | length > 0 and all(.[]; (.auth // .credsStore // "") != "")' \
   <<< "${secret}"
 [[ -z ${PULL_SECRET_FILE} || ${secret} == "$(cat "${PULL_SECRET_FILE}")" ]] ||
-  { echo "not what ${PULL_SECRET_FILE} holds" && exit 1; }
+  { echo "not what ${PULL_SECRET_FILE} holds" && false; }
 COMMAND
 check password 'the hash is that of the password' << 'COMMAND'
 hash=$(sed -n 's/^  kubeadmin: //p' openshift/99_kubeadmin-password-secret.yaml | base64 --decode)
@@ -163,7 +163,7 @@ crypt.restype = ctypes.c_char_p
 print((crypt(*sys.stdin.buffer.read().splitlines()[:2]) or b"").decode())')
 password="$(cat auth/kubeadmin-password)"
 [[ $(printf '%s\n%s\n' "${password}" "${hash}" | "${program[@]}") == "${hash}" ]] ||
-  { echo 'the hash is that of another password' && exit 1; }
+  { echo 'the hash is that of another password' && false; }
 COMMAND
 check ssh-key 'the nodes get the lab'\''s SSH key' << 'COMMAND'
 key=$(printf %s "${SSH_KEY}" | jq --raw-input --slurp .)
@@ -173,7 +173,7 @@ for file in openshift/99_openshift-machineconfig_99-{master,worker}-ssh.yaml; do
   else
     grep -xF -e "        - ${key}" "${file}"
   fi ||
-    { echo "${file} is not what lab.yaml asks for" && exit 1; }
+    { echo "${file} is not what lab.yaml asks for" && false; }
 done
 COMMAND
 check ids 'the cluster is the same in all files' << 'COMMAND'
@@ -198,7 +198,7 @@ COMMAND
 check filled-in 'nothing was left open' << 'COMMAND'
 mapfile -t files < <(cut -d ' ' -f 2 make-manifests.written | sort -u | grep -v ssh.yaml)
 for file in "${files[@]:?nothing was written}"; do
-  [[ -s ${file} ]] || { echo "${file} is missing or empty" && exit 1; }
+  [[ -s ${file} ]] || { echo "${file} is missing or empty" && false; }
 done
 awk '/^ *(sshKey|pullSecret): / { next }
   /[{][{]|<no.value>|[$][{]|(crt|key|json|kubeadmin|userData|ID|Name): *("")?$/ {

@@ -2,13 +2,13 @@
 # make-pki: the checks of the stage
 #
 # make-pki.sh --verify runs this file. A check passes when its command succeeds.
-# It runs in bash -euo pipefail, in the asset directory, with the settings below
-# exported. To repeat one check: checks/make-pki.sh --only ID.
+# It runs in the asset directory, in a subshell with set -euo pipefail and the
+# settings below. To repeat one check: checks/make-pki.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
 set -euo pipefail
 set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_DOMAIN='compact.bootlab.test'
@@ -48,7 +48,7 @@ for file in tls/root-ca.crt tls/root-ca.key tls/machine-config-server.crt \
   tls/kube-apiserver-to-kubelet-ca-bundle.crt tls/kube-apiserver-lb-ca-bundle.crt \
   tls/kube-apiserver-localhost-ca-bundle.crt tls/kube-apiserver-service-network-ca-bundle.crt \
   tls/aggregator-ca-bundle.crt; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
+  [[ -s "${file}" ]] || { echo "${file}" && false; }
 done
 COMMAND
 check private 'no one else can read a key' << 'COMMAND'
@@ -60,7 +60,7 @@ for file in tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt tls/*-server.
   tls/a*-client.crt tls/k*-client.crt tls/apiserver-proxy.crt tls/journal-gatewayd.crt; do
   public=$(openssl x509 -in "${file}" -noout -pubkey)
   [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
-    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
+    { echo "${file} does not belong to ${file%.*}.key" && false; }
 done
 openssl pkey -pubin -in tls/service-account.pub -pubout |
   diff - <(openssl pkey -in tls/service-account.key -pubout)
