@@ -111,7 +111,11 @@ func forFiles(paths []string) string {
 func presentText(name string, paths []string) (string, error) {
 	switch name {
 	case "present":
-		return eachFile(paths, "[[ -s %s ]]"), nil
+		if isOneFile(paths) {
+			return "[[ -s " + shpath(paths[0]) + " ]]", nil
+		}
+		// wc prints a size before each name.
+		return breakWords("", append([]string{"wc --bytes"}, shpaths(paths)...)) + " | (! grep '^ *0 ')", nil
 	case "absent":
 		return eachFile(paths, "[[ ! -e %s ]]"), nil
 	case "images":

@@ -134,9 +134,8 @@ masters_are_ready() {
   [[ ${missing} == no ]]
 }
 
-give_up() { # WHY HINT [STATUS]
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
-}
+# WHY HINT [STATUS]
+give_up() { ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"; }
 
 # Asks until the answer is good, and prints each new answer with the seconds so far.
 wait_for() { # SECONDS WHAT COMMAND...

@@ -102,7 +102,8 @@ if step 2 'Render into an empty kube-apiserver-bootstrap/'; then
   # networks
   # --cluster-auth-file: the issuer of service account tokens; the file may be
   # missing
-  # --infra-config-file: a single replica gets a short termination time
+  # --infra-config-file: in a cluster with one replica the API server gets a
+  # short termination time
   # --rendered-manifest-files: searched for the FeatureGate; files that
   # contradict each other are refused
   # --payload-version: the version whose status is looked up in the FeatureGate

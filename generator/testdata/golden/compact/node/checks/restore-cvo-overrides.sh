@@ -7,8 +7,7 @@
 # checks/restore-cvo-overrides.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
+set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''

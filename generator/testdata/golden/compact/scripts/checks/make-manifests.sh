@@ -7,8 +7,7 @@
 # ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
+set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -29,26 +28,21 @@ set +a
 source "${SCRIPTS}/lib/checks.sh"
 
 check present 'every manifest of the installer is there' << 'COMMAND'
-for file in install-config.yaml metadata.json auth/kubeadmin-password \
-  manifests/cluster-config.yaml manifests/cluster-dns-02-config.yml \
-  manifests/cluster-infrastructure-02-config.yml manifests/cluster-ingress-02-config.yml \
-  manifests/cluster-network-02-config.yml manifests/cluster-proxy-01-config.yaml \
-  manifests/cluster-scheduler-02-config.yml manifests/cvo-overrides.yaml \
-  manifests/kube-cloud-config.yaml manifests/kube-system-configmap-root-ca.yaml \
-  manifests/machine-config-server-tls-secret.yaml \
+wc --bytes install-config.yaml metadata.json auth/kubeadmin-password manifests/cluster-config.yaml \
+  manifests/cluster-dns-02-config.yml manifests/cluster-infrastructure-02-config.yml \
+  manifests/cluster-ingress-02-config.yml manifests/cluster-network-02-config.yml \
+  manifests/cluster-proxy-01-config.yaml manifests/cluster-scheduler-02-config.yml \
+  manifests/cvo-overrides.yaml manifests/kube-cloud-config.yaml \
+  manifests/kube-system-configmap-root-ca.yaml manifests/machine-config-server-tls-secret.yaml \
   manifests/openshift-config-secret-pull-secret.yaml openshift/99_feature-gate.yaml \
   openshift/99_kubeadmin-password-secret.yaml \
   openshift/99_openshift-cluster-api_master-user-data-secret.yaml \
   openshift/99_openshift-cluster-api_worker-user-data-secret.yaml \
-  openshift/openshift-install-manifests.yaml original_cvo_overrides.patch; do
-  [[ -s "${file}" ]] || { echo "${file}" && false; }
-done
+  openshift/openshift-install-manifests.yaml original_cvo_overrides.patch | (! grep '^ *0 ')
 COMMAND
 check present-ignition-ca 'the machine config operator gets the CA of its server' << 'COMMAND'
-for file in manifests/machine-config-server-ca-configmap.yaml \
-  manifests/machine-config-server-ca-secret.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && false; }
-done
+wc --bytes manifests/machine-config-server-ca-configmap.yaml \
+  manifests/machine-config-server-ca-secret.yaml | (! grep '^ *0 ')
 COMMAND
 check private 'no one else can read what is secret' << 'COMMAND'
 stat --format='%04a %n' install-config.yaml auth/kubeadmin-password \

@@ -6,8 +6,7 @@
 # settings below. To repeat one check: checks/make-pki.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
+set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -20,7 +19,7 @@ set +a
 source "${SCRIPTS}/lib/checks.sh"
 
 check present 'every key, certificate and bundle is there' << 'COMMAND'
-for file in tls/root-ca.crt tls/root-ca.key tls/machine-config-server.crt \
+wc --bytes tls/root-ca.crt tls/root-ca.key tls/machine-config-server.crt \
   tls/machine-config-server.key tls/journal-gatewayd.crt tls/journal-gatewayd.key \
   tls/kube-apiserver-lb-signer.crt tls/kube-apiserver-lb-signer.key \
   tls/kube-apiserver-lb-server.crt tls/kube-apiserver-lb-server.key \
@@ -47,9 +46,7 @@ for file in tls/root-ca.crt tls/root-ca.key tls/machine-config-server.crt \
   tls/admin-kubeconfig-ca-bundle.crt tls/kubelet-bootstrap-kubeconfig-ca-bundle.crt \
   tls/kube-apiserver-to-kubelet-ca-bundle.crt tls/kube-apiserver-lb-ca-bundle.crt \
   tls/kube-apiserver-localhost-ca-bundle.crt tls/kube-apiserver-service-network-ca-bundle.crt \
-  tls/aggregator-ca-bundle.crt; do
-  [[ -s "${file}" ]] || { echo "${file}" && false; }
-done
+  tls/aggregator-ca-bundle.crt | (! grep '^ *0 ')
 COMMAND
 check private 'no one else can read a key' << 'COMMAND'
 stat --format='%04a %n' tls/*.key |

@@ -6,8 +6,7 @@
 # and the settings below. To repeat one check: checks/render-api.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
+set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"

@@ -6,8 +6,7 @@
 # and the settings below. To repeat one check: checks/render-cco.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
+set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -16,10 +15,8 @@ set +a
 source "${SCRIPTS}/lib/checks.sh"
 
 check manifests 'the operator rendered its objects' << 'COMMAND'
-for file in cco-bootstrap/manifests/cco-namespace.yaml \
-  cco-bootstrap/manifests/cco-operator-config.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && false; }
-done
+wc --bytes cco-bootstrap/manifests/cco-namespace.yaml \
+  cco-bootstrap/manifests/cco-operator-config.yaml | (! grep '^ *0 ')
 COMMAND
 check types 'both types are among them' <<< \
   '(($(ls cco-bootstrap/manifests/cco-cloudcredential_v1_*.yaml | wc -l) >= 2))'

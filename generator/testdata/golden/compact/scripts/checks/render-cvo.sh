@@ -6,8 +6,7 @@
 # and the settings below. To repeat one check: checks/render-cvo.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
+set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -26,11 +25,9 @@ grep -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
   bootstrap-manifests/bootstrap-pod.yaml
 COMMAND
 check operator-manifests 'the operator'\''s own objects wait among the manifests' << 'COMMAND'
-for file in manifests/0000_00_cluster-version-operator_00_namespace.yaml \
+wc --bytes manifests/0000_00_cluster-version-operator_00_namespace.yaml \
   manifests/0000_00_cluster-version-operator_01_clusterversion* \
-  manifests/0000_00_cluster-version-operator_*_deployment.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && false; }
-done
+  manifests/0000_00_cluster-version-operator_*_deployment.yaml | (! grep '^ *0 ')
 COMMAND
 check deployment-image 'the deployment runs this release too' << 'COMMAND'
 grep -l -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \

@@ -6,8 +6,7 @@
 # and the settings below. To repeat one check: checks/render-mco.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
+set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -38,12 +37,10 @@ else
 fi
 COMMAND
 check controller-files 'the operator rendered the controller'\''s input' << 'COMMAND'
-for file in mco-bootstrap/bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml \
+wc --bytes mco-bootstrap/bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml \
   mco-bootstrap/bootstrap/manifests/machineconfigcontroller-pull-secret \
   mco-bootstrap/bootstrap/manifests/master.machineconfigpool.yaml \
-  mco-bootstrap/bootstrap/manifests/worker.machineconfigpool.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && false; }
-done
+  mco-bootstrap/bootstrap/manifests/worker.machineconfigpool.yaml | (! grep '^ *0 ')
 COMMAND
 check node-ca 'nodes get a root CA' << 'COMMAND'
 grep -E -e '^ *rootCAData: "?LS0tLS1CRUdJTi' \

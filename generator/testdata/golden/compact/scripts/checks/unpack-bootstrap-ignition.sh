@@ -7,8 +7,7 @@
 # checks/unpack-bootstrap-ignition.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
+set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -27,15 +26,13 @@ cut -c 67- unpack-bootstrap-ignition/sha256sums | while IFS= read -r name; do
 done
 COMMAND
 check present 'the file was a bootstrap node'\''s' << 'COMMAND'
-for file in auth/kubeconfig auth/kubeconfig-kubelet auth/kubeconfig-loopback \
+wc --bytes auth/kubeconfig auth/kubeconfig-kubelet auth/kubeconfig-loopback \
   manifests/cluster-config.yaml manifests/cluster-dns-02-config.yml \
   manifests/cluster-infrastructure-02-config.yml manifests/cluster-ingress-02-config.yml \
   manifests/cluster-network-02-config.yml manifests/cluster-proxy-01-config.yaml \
   manifests/cluster-scheduler-02-config.yml manifests/cvo-overrides.yaml \
   manifests/openshift-config-secret-pull-secret.yaml openshift/99_feature-gate.yaml \
-  tls/root-ca.crt tls/service-account.key tls/service-account.pub; do
-  [[ -s "${file}" ]] || { echo "${file}" && false; }
-done
+  tls/root-ca.crt tls/service-account.key tls/service-account.pub | (! grep '^ *0 ')
 COMMAND
 check private 'no one else can read keys and Secrets' << 'COMMAND'
 stat --format='%04a %n' auth/kubeconfig* tls/*.key manifests/*-secret.yaml openshift/*-secret.yaml |

@@ -33,9 +33,8 @@ enter_directory() {
   local work="${ASSET_DIR%/*}"
   [[ ${ASSET_DIR} != *:* ]] ||
     die 4 "the path ${ASSET_DIR} contains a colon" 'podman cannot mount it: move the lab'
-  [[ ! -L ${work} ]] ||
-    die 4 "${work} is a symbolic link" \
-      'stages restrict this directory to its owner, so it must be a real directory'
+  [[ ! -L ${work} ]] || die 4 "${work} is a symbolic link" \
+    'stages restrict this directory to its owner, so it must be a real directory'
   (umask 077 && mkdir -p "${ASSET_DIR}" "${HOST_ROOT}" && chmod go-rwx "${work}") ||
     die 4 "cannot make ${work} private" 'check the owner of the lab and the space on its disk'
   [[ -w ${ASSET_DIR} && -w ${HOST_ROOT} ]] ||

@@ -39,22 +39,20 @@ note_line() {
   done
 }
 
-# Ends the programs that still run, but not the logger. The status of the last command
-# says nothing about a signal: a stage whose record is open, and that had no error, was
-# interrupted.
+# Ends the programs that still run, those of subshells too, but not the logger. The
+# status of the last command says nothing about a signal: a stage whose record is open,
+# and that had no error, was interrupted.
 end_programs() { # STATUS
-  local tries programs
+  local i pid children programs=("$$")
   trap '' INT TERM HUP
-  for ((tries = 0; tries < 150; tries++)); do
-    read -r programs < "/proc/$$/task/$$/children"
-    programs=" ${programs} " && programs=${programs/ ${LOGGER} / }
-    [[ ${tries} != 0 || ${PHASE} != *' start' || -n ${ERROR}${LINE} ]] ||
-      [[ $1 != 0 && ${programs} != *[0-9]* ]] ||
-      { ERROR=interrupted && printf 'error: interrupted\n  hint: run %s again\n' "${0##*/}"; }
-    [[ ${programs} == *[0-9]* ]] || break
-    # shellcheck disable=SC2086 # one word for each program
-    [[ ${tries} != 0 ]] || kill ${programs} && sleep 0.1
+  for ((i = 0; i < ${#programs[@]}; i++)); do
+    children='' pid=${programs[i]} && read -r children < "/proc/${pid}/task/${pid}/children"
+    for pid in ${children}; do [[ ${pid} == "${LOGGER}" ]] || programs+=("${pid}"); done
   done
+  [[ ${PHASE} != *' start' || -n ${ERROR}${LINE} || $1 != 0 && ${#programs[@]} == 1 ]] ||
+    { ERROR=interrupted && printf 'error: interrupted\n  hint: run %s again\n' "${0##*/}"; }
+  kill "${programs[@]:1}"
+  for ((i = 0; i < 150; i++)); do kill -0 "${programs[@]:1}" && sleep 0.1 || break; done
 } 2> /dev/null
 
 # Runs on every exit except kill -9.
@@ -106,11 +104,10 @@ record() { # PHASE [RESULT [LINE MESSAGE]]
 
 write_record() { # PHASE [RESULT [LINE MESSAGE]]
   [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}" || return 1
-  if ! add_entry "$@" 2> /dev/null; then
-    # Either the disk is full, or the file is torn: then a new one begins.
-    ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1 || return 1
+  add_entry "$@" 2> /dev/null && return
+  # Either the disk is full, or the file is torn: then a new one begins.
+  ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1 &&
     mv -f "${RECORDS}" "${RECORDS}.torn" && echo '[]' > "${RECORDS}" && add_entry "$@"
-  fi
 }
 
 add_entry() { # PHASE [RESULT [LINE MESSAGE]]

@@ -13,9 +13,8 @@
 # HUP end a script with the status of the signal, 143 or 129.
 umask 022
 export LC_ALL=C # the same messages and the same order of names on every host
-MODE=run FORCE=no ERROR='' TITLE='the preparation before step 1' SKIPPED='' BY_STEP=no
-LOCK=.bootlab.lock RERUN=yes WORDS='' WORDS_MEAN='' PARSED=no
-COMMANDS=() INPUTS=() LATER=() OPTIONS=()
+MODE=run FORCE=no ERROR='' TITLE='the preparation before step 1' SKIPPED='' BY_STEP=no RERUN=yes
+LOCK=.bootlab.lock WORDS='' WORDS_MEAN='' PARSED=no COMMANDS=() INPUTS=() LATER=() OPTIONS=()
 LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 # shellcheck source=lib/host.sh
 source "${SCRIPTS}/lib/host.sh" # is this host fit, and is nothing else running?
