@@ -41,7 +41,7 @@ pools="$(virsh --connect "${LIBVIRT_URI}" pool-list --all --name | awk '{ print 
 if grep -Fqx -e "${LAB_POOL}" <<< "${pools}"; then
   virsh --connect "${LIBVIRT_URI}" pool-refresh "${LAB_POOL}"
   volumes="$(virsh --connect "${LIBVIRT_URI}" vol-list "${LAB_POOL}" | awk '{ print $1 }')"
-  ! grep -Fx -e "${BOOTSTRAP_DISK}" -e "${BOOTSTRAP_IGNITION}" <<< "${volumes}"
+  (! grep -Fx -e "${BOOTSTRAP_DISK}" -e "${BOOTSTRAP_IGNITION}" <<< "${volumes}")
 fi
 COMMAND
 check api 'the API answers without it' << 'COMMAND'
