@@ -82,14 +82,17 @@ func grepText(pattern, file string) string {
 	return breakWords("", []string{"grep -l -E -e " + pattern, shpath(file)}) + " |\n  diff - <(ls " + shpath(file) + ")"
 }
 
+// isOneFile says whether paths are a single one that is no pattern.
+func isOneFile(paths []string) bool { return len(paths) == 1 && !strings.ContainsAny(paths[0], "*?[{") }
+
 // eachFile runs a command for one file, or in a loop for several; %s in it is the
 // file.
 func eachFile(paths []string, command string) string {
-	if len(paths) == 1 && plainWord.MatchString(paths[0]) {
+	if isOneFile(paths) {
 		return strings.ReplaceAll(command, "%s", shpath(paths[0]))
 	}
 	command = strings.ReplaceAll(command, "%s", `"${file}"`) + " ||"
-	failed := `{ echo "${file}" && exit 1; }`
+	failed := `{ echo "${file}" && false; }`
 	if len(command)+len(failed) < codeWidth-3 {
 		command += " " + failed
 	} else {
@@ -108,7 +111,11 @@ func forFiles(paths []string) string {
 func presentText(name string, paths []string) (string, error) {
 	switch name {
 	case "present":
-		return eachFile(paths, "[[ -s %s ]]"), nil
+		if isOneFile(paths) {
+			return "[[ -s " + shpath(paths[0]) + " ]]", nil
+		}
+		// wc prints a size before each name.
+		return breakWords("", append([]string{"wc --bytes"}, shpaths(paths)...)) + " | (! grep '^ *0 ')", nil
 	case "absent":
 		return eachFile(paths, "[[ ! -e %s ]]"), nil
 	case "images":
@@ -126,11 +133,16 @@ func presentText(name string, paths []string) (string, error) {
 // with that of X.key.
 func keyPairText(paths []string) string {
 	var text []string
-	if certificates := slices.DeleteFunc(slices.Clone(paths), isPublicKey); len(certificates) > 0 {
+	certificates := slices.DeleteFunc(slices.Clone(paths), isPublicKey)
+	switch {
+	case isOneFile(certificates):
+		text = append(text, "openssl x509 -in "+shpath(certificates[0])+" -noout -pubkey |\n  diff - <(openssl pkey -in "+
+			shpath(strings.TrimSuffix(certificates[0], path.Ext(certificates[0]))+".key")+" -pubout)")
+	case len(certificates) > 0:
 		text = append(text, breakWords("", append([]string{"for", "file", "in"}, shpaths(certificates)...))+`; do
   public=$(openssl x509 -in "${file}" -noout -pubkey)
   [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
-    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
+    { echo "${file} does not belong to ${file%.*}.key" && false; }
 done`)
 	}
 	for _, p := range paths {
@@ -159,7 +171,7 @@ func objectsText(paths []string) string {
     jq --exit-status '.kind and .apiVersion' "${file}" > /dev/null
   else
     grep '^"\?kind"\?:' "${file}" > /dev/null && grep '^"\?apiVersion"\?:' "${file}" > /dev/null
-  fi || { echo "${file} is not an object" && exit 1; }
+  fi || { echo "${file} is not an object" && false; }
 done`
 }
 
@@ -243,7 +255,7 @@ func extensionText(extension string, paths, wanted []string) string {
 	}
 	command := "openssl x509 -in %s -noout -ext " + extension + " |\n  sed '1d; s/ //g; y/,/\\n/' | sort |\n" +
 		breakWords("  ", append([]string{"  diff - <(printf '%s\\n'"}, want...)) + " | sort)"
-	if len(paths) == 1 && plainWord.MatchString(paths[0]) {
+	if isOneFile(paths) {
 		return strings.Replace(command, "%s", shpath(paths[0]), 1)
 	}
 	return forFiles(paths) + "\n  " + strings.ReplaceAll(strings.Replace(command, "%s", `"${file}"`, 1), "\n", "\n  ") + "\ndone"

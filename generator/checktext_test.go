@@ -2,8 +2,12 @@ package generator
 
 import (
 	"os/exec"
+	"path"
+	"slices"
 	"strings"
 	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"bootlab/labs"
 )
@@ -63,9 +67,10 @@ var declarations = map[string]declared{
 	"an image that is empty":            {prepare: "printf 'image: a\\nimage: \"\"\\n' > pod", check: images, found: "empty: "},
 	"no image at all":                   {prepare: "echo 'kind: Pod' > pod", check: images},
 	"a certificate and its key":         {prepare: pair, check: pairOf("a.crt"), passes: true},
-	"a certificate and another key":     {prepare: pair + "openssl genpkey -algorithm ed25519 -out a.key", check: pairOf("a.crt"), found: "a.crt does not belong to a.key"},
+	"a certificate and another key":     {prepare: pair + "openssl genpkey -algorithm ed25519 -out a.key", check: pairOf("a.crt"), found: "---"},
 	"neither certificate nor key":       {prepare: "echo x > a.crt; echo x > a.key", check: pairOf("a.crt"), found: "Could not"},
-	"a certificate and no key":          {prepare: pair + "echo x > a.key", check: pairOf("a.crt"), found: "a.crt does not belong to a.key"},
+	"a certificate and no key":          {prepare: pair + "echo x > a.key", check: pairOf("a.crt"), found: "a.key"},
+	"one of two with another key":       {prepare: pair + twin + "openssl genpkey -algorithm ed25519 -out b.key", check: pairOf("*.crt"), found: "b.crt does not belong to b.key"},
 	"no certificate that matches":       {check: pairOf("*.crt"), found: "*.crt"},
 	"a public key and its key":          {prepare: pair + "openssl pkey -in a.key -pubout -out a.pub", check: pairOf("a.pub"), passes: true},
 	"a public key and another key":      {prepare: pair + "openssl pkey -in a.key -pubout -out a.pub; openssl genpkey -algorithm ed25519 -out a.key", check: pairOf("a.pub"), found: "---"},
@@ -136,4 +141,95 @@ func TestACommandFailsWhereItsDeclarationDoesNotHold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A person pastes the command of a check into the shell that he works in: it must
+// not end that shell. First all commands are searched for an exit outside a
+// subshell, then each runs in an interactive bash where nothing of what it asks for
+// is there.
+func TestACheckThatIsPastedLeavesTheShellOpen(t *testing.T) {
+	commands := map[string]bool{}
+	everyOutput(t, func(t *testing.T, files map[string]string) {
+		for file, text := range files {
+			if path.Base(path.Dir(file)) != "checks" || path.Ext(file) != ".sh" {
+				continue
+			}
+			for _, command := range pasted(t, file, text) {
+				commands[command] = true
+			}
+		}
+	})
+	if len(commands) < 200 {
+		t.Fatalf("only %d commands were found", len(commands))
+	}
+	dir := t.TempDir()
+	for command := range commands {
+		for _, word := range ending(t, command) {
+			t.Errorf("%s ends the shell, in\n%s", word, command)
+		}
+		cmd := exec.Command("bash", "--norc", "--noprofile", "-i", "-c", command+"\necho still alive")
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + dir, "ASSET_DIR=" + dir, "HOST_ROOT=" + dir}
+		if out, _ := cmd.Output(); !strings.HasSuffix(string(out), "still alive\n") {
+			t.Errorf("the shell has ended, in\n%s", command)
+		}
+	}
+}
+
+// pasted are the commands of a file of checks.
+func pasted(t *testing.T, file, text string) []string {
+	t.Helper()
+	f, err := syntax.NewParser().Parse(strings.NewReader(text), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	syntax.Walk(f, func(n syntax.Node) bool {
+		s, ok := n.(*syntax.Stmt)
+		if !ok || len(s.Redirs) != 1 {
+			return true
+		}
+		if c, ok := s.Cmd.(*syntax.CallExpr); !ok || len(c.Args) == 0 || c.Args[0].Lit() != "check" {
+			return true
+		}
+		word := s.Redirs[0].Hdoc
+		if word == nil {
+			word = s.Redirs[0].Word
+		}
+		var b strings.Builder
+		for _, part := range word.Parts {
+			switch p := part.(type) {
+			case *syntax.Lit:
+				b.WriteString(p.Value)
+			case *syntax.SglQuoted:
+				b.WriteString(p.Value)
+			default:
+				t.Fatalf("%s: a command with a %T", file, p)
+			}
+		}
+		out = append(out, b.String())
+		return true
+	})
+	return out
+}
+
+// ending are the words of a command that end the shell that runs it.
+func ending(t *testing.T, command string) []string {
+	t.Helper()
+	f, err := syntax.NewParser().Parse(strings.NewReader(command), "")
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, command)
+	}
+	var out []string
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
+			return false
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 && slices.Contains([]string{"exit", "exec", "set", "logout"}, n.Args[0].Lit()) {
+				out = append(out, n.Args[0].Lit())
+			}
+		}
+		return true
+	})
+	return out
 }

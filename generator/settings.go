@@ -64,12 +64,15 @@ func stageValues(p *labs.Plan) []labs.ScriptValue {
 	return values
 }
 
+// scriptFile is the shell word for the file that runs, also where a link was called.
+const scriptFile = `"$(readlink -f -- "${BASH_SOURCE[0]}")"`
+
 // stageSettings are the values in which the places differ, for scripts that are
 // read from top to bottom. The dry run starts with the asset directory, so the
 // root of the host follows from it.
 func stageSettings(lab *labs.Lab, place labs.Place, labDir string) []setting {
 	list := []setting{
-		{"SCRIPTS", `"$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"`},
+		{"SCRIPTS", scriptFile + ` SCRIPTS="${SCRIPTS%/*}"`},
 		{"ASSET_DIR", labs.AssetDir},
 		{"HOST_ROOT", "''"},
 	}

@@ -15,11 +15,11 @@ import (
 
 // stageLibraries are the files in lib/ that explain and guard a stage script,
 // in the order in which a reader meets them.
-var stageLibraries = []string{"stage", "host", "record", "text", "ending", "part", "service", "follow", "checks"}
+var stageLibraries = []string{"stage", "record", "text", "ending", "part", "service", "follow", "checks"}
 
-// placeLibraries are the files in lib/ that differ between the places: how podman
-// reaches the registries, and programs that ask the cluster.
-var placeLibraries = []string{"registries.sh", "csr.sh", "csr.jq", "machines.sh", "etcdctl.sh", ignitionProgram}
+// placeLibraries are the files in lib/ that differ between the places: what is checked
+// on this host, how podman reaches the registries, and programs that ask the cluster.
+var placeLibraries = []string{"host.sh", "registries.sh", "csr.sh", "csr.jq", "machines.sh", "etcdctl.sh", ignitionProgram}
 
 // ignitionProgram is what unpack-bootstrap-ignition.sh asks jq, on the workstation.
 const ignitionProgram = "ignition.jq"
@@ -276,7 +276,7 @@ func (r *renderer) checkScript(t *template.Template, d *scriptData, dir string, 
 	d.CheckSettings = mentioned(all, inScript, commands)
 	for i, s := range d.CheckSettings {
 		if s.Name == "SCRIPTS" {
-			d.CheckSettings[i].Quoted = `"$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"`
+			d.CheckSettings[i].Quoted = scriptFile + ` SCRIPTS="${SCRIPTS%/*/*}"`
 		}
 	}
 	text, err := execute(t, "check-script", d)

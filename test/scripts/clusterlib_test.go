@@ -107,6 +107,10 @@ func TestWhatIsMissingIsSoughtWhereItComesFrom(t *testing.T) {
 	if strings.Count(text, root) != 1 {
 		t.Fatalf("%s does not set HOST_ROOT once", s.file)
 	}
+	host := filepath.Join(filepath.Dir(s.file), "lib", "host.sh")
+	if err := os.Rename(host+".node", host); err != nil {
+		t.Fatal(err)
+	}
 	s.Put(t, "mylab/out/node/node.sh", strings.Replace(text, root, "\nHOST_ROOT=''\n", 1))
 	r := s.run(t, filepath.Join(filepath.Dir(s.file), "node.sh"))
 	r.Want(t, 4, "the command no-such-program is missing", "the node's image", "node-image-overlay")

@@ -29,6 +29,9 @@ func newScriptAlone(t *testing.T, place labs.Place, name string, programs map[st
 	}
 	s.file = filepath.Join(lab, "out", map[labs.Place]string{labs.OnNode: "node", labs.Workstation: "scripts"}[place], name)
 	s.redirect(t)
+	if place == labs.OnNode {
+		s.notOnANode(t, filepath.Join(lab, "out"))
+	}
 	for name, program := range programs {
 		s.Put(t, "bin/"+name, "#!/bin/bash\n# stand-in\nDIR="+s.Dir+"\n"+program)
 	}
@@ -57,6 +60,17 @@ func (s *scriptAlone) redirect(t *testing.T) {
 		if err := os.WriteFile(file, []byte(edited), 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// notOnANode gives a script of the node what the workstation's ask of their host: it
+// runs below Dir, and systemd and the node's manifests have tests of their own.
+func (s *scriptAlone) notOnANode(t *testing.T, out string) {
+	t.Helper()
+	file := filepath.Join(out, "node", "lib", "host.sh")
+	text, err := os.ReadFile(filepath.Join(out, "scripts", "lib", "host.sh"))
+	if err := errors.Join(err, os.Rename(file, file+".node"), os.WriteFile(file, text, 0o644)); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -148,6 +148,23 @@ func TestNoScriptBeginsWhileBootkubeIsAtWork(t *testing.T) {
 	}
 	l.Run(t, "release-info.sh").Want(t, 1, "bootkube.service is running on this node")
 	l.Run(t, "run-bootkube-until.sh", "render-config").Want(t, 1, "bootkube.service is running on this node")
+	l.Wrap(t, "systemctl", "exit 1")
+	l.Run(t, "release-info.sh").Want(t, 4, "cannot ask systemd for bootkube.service")
+}
+
+// TestANodeOfAnotherLabIsLeftAlone: nodes look alike, and nothing is changed before
+// domain and release are compared.
+func TestANodeOfAnotherLabIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	l := holdNode(t)
+	l.put(t, "release-info/version", "4.1.0\n")
+	before := l.Snapshot(t)
+	l.Run(t, "release-info.sh").Want(t, 4, "this node has release 4.1.0, these scripts are for "+release)
+	before.Same(t, l.Snapshot(t))
+	l.put(t, "manifests/cluster-dns-02-config.yml", "spec:\n  baseDomain: other.example.com\n")
+	before = l.Snapshot(t)
+	l.Run(t, "release-info.sh").Want(t, 4, "this node does not belong to mylab.bootlab.test", "other.example.com")
+	before.Same(t, l.Snapshot(t))
 }
 
 func TestBootkubeIsStoppedBehindAStage(t *testing.T) {

@@ -2,6 +2,8 @@ package scripts
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"bootlab/labs"
@@ -97,5 +99,12 @@ func TestAReleaseByTagIsPinnedToItsDigest(t *testing.T) {
 	data, err := os.ReadFile(l.Asset("release-info/digest"))
 	if err != nil || string(data) != digest+"\n" {
 		t.Errorf("the digest is %q, not %q; %v", data, digest, err)
+	}
+	// The tag may name another image by now, although one is here.
+	calls := filepath.Join(l.Env.Dir, "tmp", "calls")
+	l.Wrap(t, "podman", `echo "$1" >> `+calls+`; exec "$REAL" "$@"`)
+	l.Must(t, "release-info.sh", "--force")
+	if !strings.HasPrefix(readFile(t, calls), "pull\n") {
+		t.Errorf("the tag was not pulled again: %s", readFile(t, calls))
 	}
 }

@@ -3,7 +3,10 @@ package scripts
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,6 +90,40 @@ func TestATermEndsAPull(t *testing.T) {
 	s.endsBy(t, syscall.SIGTERM)
 	l.nothingRuns(t, s)
 	l.interruptedIn(t, "release-info")
+}
+
+// TestATermReachesAProgramInASubstitution: the program is no child of the script, but
+// of a subshell, which ends first.
+func TestATermReachesAProgramInASubstitution(t *testing.T) {
+	t.Parallel()
+	l, dir := generated(t), t.TempDir()
+	cmd := exec.Command("bash", "-c", `set -Eeuo pipefail
+SCRIPTS="$1" ASSET_DIR="$2" HOST_ROOT="$2/host" STAGE=x RECORD=x MARKER=x.done NEXT=''
+cd "$2"
+source "${SCRIPTS}/lib/stage.sh"
+open_log
+record 'stage start'
+answer="$(bash -c 'echo $$ > new && mv new pid && exec sleep 600' | cat)"
+log "${answer}"`, "bash", filepath.Join(l.Dir, "out", "scripts"), dir)
+	var pid int
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the program", func() bool {
+		text, err := os.ReadFile(filepath.Join(dir, "pid"))
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil
+	})
+	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
+	cmd.Process.Signal(syscall.SIGTERM)
+	cmd.Wait()
+	if syscall.Kill(pid, 0) == nil {
+		t.Error("the program outlives the script")
+	}
+	records, err := ParseRecords(mustRead(t, filepath.Join(dir, "host/var/log/openshift/bootkube.json")))
+	if err != nil || Last(records, "x") != "failure" {
+		t.Errorf("%v, recorded %+v", err, records)
+	}
 }
 
 func TestATermAtAPromptIsRecorded(t *testing.T) {

@@ -185,6 +185,22 @@ func TestCtrlCBeforeThereIsAContainerLeavesNoClient(t *testing.T) {
 	}
 }
 
+// TestPodsThatDoNotEndAreNamed: where the kubelet is down nothing ends them.
+func TestPodsThatDoNotEndAreNamed(t *testing.T) {
+	t.Parallel()
+	p := newOnPaper(t)
+	p.Wrap(t, "crictl", "echo 0123456789ab")
+	p.Wrap(t, "timeout", `[ "$2" != 300 ] || set -- "$1" 1 "${@:3}"
+exec "$REAL" "$@"`)
+	p.Run(t, startScript).Want(t, 1, "still run after 300 s", "journalctl --unit kubelet")
+	if p.has("state") {
+		t.Error("cluster-bootstrap was started beside them")
+	}
+	if Last(p.Records(t), "cb-bootstrap") != "failure" {
+		t.Errorf("recorded %+v", p.Records(t))
+	}
+}
+
 // TestAGoodEndThatNobodySawIsTidiedUp: from 4.18 on the event comes before the
 // tear-down, so a node that goes down in between keeps the control plane.
 func TestAGoodEndThatNobodySawIsTidiedUp(t *testing.T) {

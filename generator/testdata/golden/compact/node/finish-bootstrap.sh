@@ -29,7 +29,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
@@ -50,9 +50,8 @@ RECORD='' # the records are those of two services, and not of this stage
 option '--timeout=S' TIMEOUT 'give up after S seconds, all waits together'
 begin "$@"
 
-give_up() { # WHY HINT [STATUS]
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
-}
+# WHY HINT [STATUS]
+give_up() { ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"; }
 
 # Asks until the answer is good, and prints each new answer with the seconds so far.
 wait_for() { # SECONDS WHAT COMMAND...
@@ -117,7 +116,7 @@ topology_is_known() {
   echo "${topology:-status.infrastructureTopology of the infrastructures/cluster object is empty}"
   [[ -n ${topology} ]]
 }
-# Each word of the answer counts.
+# The answer is a list of names; each is one.
 enough_revisions() {
   local found words
   local path='{range @.status.nodeStatuses[?(@.currentRevision>0)]}{.nodeName}{" "}{end}'
@@ -139,7 +138,7 @@ fi
 
 service_has_no_open_stage bootkube
 
-if step 1 'Look whether etcd can do without this node'; then
+if step 1 'Ask whether etcd can run without this node'; then
   # wait-for-ceo.sh leaves no marker, so the condition is asked for again.
   condition_is_true EtcdRunningInCluster ||
     give_up 'etcd still needs the member on this node' 'run wait-for-ceo.sh to its end'
@@ -159,8 +158,8 @@ if step 3 'Wait as progress.service does'; then
     if [[ ${topology} == HighlyAvailable ]]; then
       echo 'progress.service says:' \
         'Waiting for at least 3 available IP addresses for the default/kubernetes service'
-      # The text is older than the test. It counts nodes whose API server has a
-      # revision, and two are enough; the bootstrap node is never among them.
+      # This message is outdated. The program counts nodes whose API server has
+      # a revision, and two are enough. The bootstrap node is never among them.
       wait_for 2700 'two nodes that run a revision of the API server' enough_revisions
     else
       echo 'topology is not HighlyAvailable, no need to wait for API availability'

@@ -17,7 +17,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'

@@ -26,7 +26,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
@@ -39,12 +39,12 @@ source "${SCRIPTS}/lib/stage.sh"
 needs oc jq flock
 needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig \
   original_cvo_overrides.patch
+invalidates_by_step
 option '--timeout=S' TIMEOUT 'give up after S seconds instead of 1200'
 begin "$@"
 
-give_up() { # WHY HINT [STATUS]
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
-}
+# WHY HINT [STATUS]
+give_up() { ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"; }
 
 # Asks until the answer is good, and prints each new answer with the seconds so far.
 wait_for() { # SECONDS WHAT COMMAND...
@@ -77,6 +77,12 @@ HOPELESS='certificate has expired.* is after|certificate signed by unknown autho
 HOPELESS+='|doesn.t contain any IP SANs|certificate is (valid for|not valid for any)'
 HOPELESS+='|error loading config file'
 
+# As in bootkube.sh the marker spares the patch, but not the end of the Machine Config
+# Server. Here the overrides are looked at too.
+patched=no
+[[ ! -e cvo-overrides.done || ${FORCE:-no} == yes ]] ||
+  ! "${SCRIPTS}/checks/restore-cvo-overrides.sh" --only overrides > /dev/null || patched=yes
+
 restore_overrides() {
   # --kubeconfig: the cluster's administrator, through api-int
   # --type: a list in a merge patch replaces the whole list
@@ -91,8 +97,10 @@ restore_overrides() {
 }
 
 if step 1 'Restoring CVO overrides'; then
+  rm -f cvo-overrides.done
   # Each try has a limit, and bootkube.sh tries for ever.
-  wait_for 1200 'the patch to be taken' restore_overrides
+  [[ ${patched} == yes ]] ||
+    wait_for 1200 'the patch to be taken' restore_overrides
 fi 9>&-
 
 if step 2 'Stop the Machine Config Server of this node'; then

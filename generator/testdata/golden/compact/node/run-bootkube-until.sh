@@ -17,7 +17,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
@@ -94,9 +94,8 @@ begin "$@"
 marker="$(awk -v stage="${UNTIL}" '$1 == stage { print $3 }' <<< "${BOOTKUBE_STAGES}")"
 hold="${HOST_ROOT}/etc/bootlab/automatic/bootkube" started=no
 
-give_up() { # WHY HINT [STATUS]
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
-}
+# WHY HINT [STATUS]
+give_up() { ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"; }
 
 # Under the lock, so that no script starts before all of bootkube.sh is gone.
 # systemd ends bootkube.sh and the podman that it called; the container has a scope

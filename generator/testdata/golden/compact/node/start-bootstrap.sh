@@ -51,7 +51,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
@@ -89,9 +89,8 @@ source "${SCRIPTS}/lib/registries.sh"
 image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
 CLUSTER_BOOTSTRAP_IMAGE="$(image cluster-bootstrap)"
 
-give_up() { # WHY HINT [STATUS]
-  ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"
-}
+# WHY HINT [STATUS]
+give_up() { ERROR=$1 && printf 'error: %s\n  hint: %s\n' "$1" "$2" && exit "${3:-1}"; }
 
 # The static pods that cluster-bootstrap copied. It removes them when it exits, but
 # not when it is killed. Two others in that directory come from earlier stages.
@@ -149,7 +148,9 @@ if step 2 'Remove static pods of an earlier start, and wait for their end'; then
     pods="$(awk '/^  name: / { print "^" $2 }' bootstrap-manifests/* | paste -sd '|')"
     # shellcheck disable=SC2016 # the inner bash expands it
     timeout --foreground 300 bash -c 'until p="$(crictl pods --quiet --state ready --name "$1")" &&
-      [[ -z ${p} ]]; do sleep 2; done' bash "${pods:?no pod has a name}"
+      [[ -z ${p} ]]; do sleep 2; done' bash "${pods:?no pod has a name}" ||
+      give_up 'pods of an earlier start still run after 300 s' \
+        'journalctl --unit kubelet says why; crictl pods --state ready lists them'
   fi
 fi 9>&-
 

@@ -27,7 +27,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -48,7 +48,7 @@ begin "$@"
 source "${SCRIPTS}/lib/registries.sh"
 image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
 API_IMAGE="$(image cluster-config-api)"
-VERSION="$(cat release-info/version)"
+VERSION="$(< release-info/version)"
 
 if step 1 'Pull the image'; then
   podman image exists "${API_IMAGE}" ||

@@ -26,7 +26,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -48,7 +48,7 @@ begin "$@"
 source "${SCRIPTS}/lib/registries.sh"
 image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
 CONFIG_OPERATOR_IMAGE="$(image cluster-config-operator)"
-VERSION="$(cat release-info/version)"
+VERSION="$(< release-info/version)"
 
 # Flags that bootkube.sh adds only where the file is there.
 additional_flags=()

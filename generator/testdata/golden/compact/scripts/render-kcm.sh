@@ -38,7 +38,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -66,7 +66,7 @@ image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
 KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE="$(image cluster-kube-controller-manager-operator)"
 OPENSHIFT_HYPERKUBE_IMAGE="$(image hyperkube)"
 OPENSHIFT_CLUSTER_POLICY_IMAGE="$(image cluster-policy-controller)"
-VERSION="$(cat release-info/version)"
+VERSION="$(< release-info/version)"
 
 if step 1 'Pull the image'; then
   podman image exists "${KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE}" ||

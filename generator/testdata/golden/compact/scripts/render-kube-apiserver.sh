@@ -47,7 +47,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -78,8 +78,8 @@ source "${SCRIPTS}/lib/registries.sh"
 image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
 KUBE_APISERVER_OPERATOR_IMAGE="$(image cluster-kube-apiserver-operator)"
 OPENSHIFT_HYPERKUBE_IMAGE="$(image hyperkube)"
-VERSION="$(cat release-info/version)"
-KUBERNETES_VERSION="$(cat release-info/kubernetes-version)"
+VERSION="$(< release-info/version)"
+KUBERNETES_VERSION="$(< release-info/kubernetes-version)"
 
 if step 1 'Pull the image'; then
   podman image exists "${KUBE_APISERVER_OPERATOR_IMAGE}" ||
@@ -102,7 +102,8 @@ if step 2 'Render into an empty kube-apiserver-bootstrap/'; then
   # networks
   # --cluster-auth-file: the issuer of service account tokens; the file may be
   # missing
-  # --infra-config-file: a single replica gets a short termination time
+  # --infra-config-file: in a cluster with one replica the API server gets a
+  # short termination time
   # --rendered-manifest-files: searched for the FeatureGate; files that
   # contradict each other are refused
   # --payload-version: the version whose status is looked up in the FeatureGate

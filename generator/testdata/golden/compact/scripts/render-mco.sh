@@ -53,7 +53,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -81,8 +81,8 @@ begin "$@"
 source "${SCRIPTS}/lib/registries.sh"
 image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
 MACHINE_CONFIG_OPERATOR_IMAGE="$(image machine-config-operator)"
-RELEASE_IMAGE_DIGEST="$(cat release-info/digest)"
-VERSION="$(cat release-info/version)"
+RELEASE_IMAGE_DIGEST="$(< release-info/digest)"
+VERSION="$(< release-info/version)"
 
 # Flags that bootkube.sh adds only where the file is there.
 additional_flags=()

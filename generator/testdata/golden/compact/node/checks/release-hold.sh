@@ -2,14 +2,12 @@
 # release-hold: the checks of the stage
 #
 # release-hold.sh UNIT --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/release-hold.sh --only
-# ID.
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/release-hold.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 set +a
@@ -19,7 +17,7 @@ source "${SCRIPTS}/lib/checks.sh"
 check released 'the hold is released' << 'COMMAND'
 units="$([[ ${UNIT:-all} == all ]] && echo bootkube approve-csr progress || echo "${UNIT}")"
 for unit in ${units}; do
-  [[ -e ${HOST_ROOT}/etc/bootlab/automatic/${unit} ]] || { echo "${unit} is held" && exit 1; }
+  [[ -e ${HOST_ROOT}/etc/bootlab/automatic/${unit} ]] || { echo "${unit} is held" && false; }
 done
 COMMAND
 check running 'the service is running, or has done its work' << 'COMMAND'
@@ -33,7 +31,7 @@ for unit in ${units}; do
     'ActiveState=active '* | 'ActiveState=activating '*) continue ;;
     'ActiveState=inactive Result=success '*) [[ ! -e .bootkube.done ]] || continue ;;
   esac
-  echo "${unit}.service: ${state}" && exit 1
+  echo "${unit}.service: ${state}" && false
 done
 COMMAND
 

@@ -2,14 +2,13 @@
 # start-bootstrap: the checks of the stage
 #
 # start-bootstrap.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/start-bootstrap.sh --only
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/start-bootstrap.sh --only
 # ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 REQUIRED_PODS=$'openshift-kube-apiserver/kube-apiserver\n'
@@ -36,7 +35,7 @@ for pod in ${REQUIRED_PODS}; do
       and any(.status.conditions[]?; .type == "Ready" and .status == "True"))' > /dev/null ||
     { echo "${pod}: none is ready" && bad=1; }
 done
-exit "${bad}"
+((bad == 0))
 COMMAND
 check torn-down 'the bootstrap control plane is gone' << 'COMMAND'
 for file in "${HOST_ROOT}/etc/kubernetes/manifests/kube-apiserver-pod.yaml" \
@@ -45,7 +44,7 @@ for file in "${HOST_ROOT}/etc/kubernetes/manifests/kube-apiserver-pod.yaml" \
   "${HOST_ROOT}/etc/kubernetes/manifests/bootstrap-pod.yaml" \
   "${HOST_ROOT}/etc/kubernetes/manifests/cloud-credential-operator-pod.yaml" \
   "${HOST_ROOT}/etc/kubernetes/bootstrap-secrets/kubeconfig"; do
-  [[ ! -e "${file}" ]] || { echo "${file}" && exit 1; }
+  [[ ! -e "${file}" ]] || { echo "${file}" && false; }
 done
 COMMAND
 check etcd-stays 'etcd is not torn down with it' <<< \

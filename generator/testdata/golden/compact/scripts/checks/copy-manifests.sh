@@ -2,14 +2,13 @@
 # copy-manifests: the checks of the stage
 #
 # copy-manifests.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/copy-manifests.sh --only
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/copy-manifests.sh --only
 # ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 set +a
@@ -29,7 +28,7 @@ for file in manifests/*; do
     jq --exit-status '.kind and .apiVersion' "${file}" > /dev/null
   else
     grep '^"\?kind"\?:' "${file}" > /dev/null && grep '^"\?apiVersion"\?:' "${file}" > /dev/null
-  fi || { echo "${file} is not an object" && exit 1; }
+  fi || { echo "${file} is not an object" && false; }
 done
 COMMAND
 check feature-gate 'there is a FeatureGate for the API'\''s render' << 'COMMAND'

@@ -2,14 +2,13 @@
 # make-ignition: the checks of the stage
 #
 # make-ignition.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/make-ignition.sh --only
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/make-ignition.sh --only
 # ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 OUT_DIR="${SCRIPTS%/*}"
@@ -24,7 +23,7 @@ source "${SCRIPTS}/lib/checks.sh"
 check version 'the configs are Ignition'\''s, of the installer'\''s version' << 'COMMAND'
 for file in install/bootstrap.ign ignition/{bootstrap,overlay,master,worker}.ign; do
   jq --exit-status '.ignition.version | select(. == "3.2.0")' "${file}" ||
-    { echo "${file}: $(jq --compact-output .ignition.version "${file}")" && exit 1; }
+    { echo "${file}: $(jq --compact-output .ignition.version "${file}")" && false; }
 done
 COMMAND
 check merged 'the bootstrap node gets the installer'\''s config and the overlay' << 'COMMAND'

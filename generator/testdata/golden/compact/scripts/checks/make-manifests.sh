@@ -2,14 +2,13 @@
 # make-manifests: the checks of the stage
 #
 # make-manifests.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/make-manifests.sh --only
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/make-manifests.sh --only
 # ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 PULL_SECRET_FILE=''
@@ -29,26 +28,21 @@ set +a
 source "${SCRIPTS}/lib/checks.sh"
 
 check present 'every manifest of the installer is there' << 'COMMAND'
-for file in install-config.yaml metadata.json auth/kubeadmin-password \
-  manifests/cluster-config.yaml manifests/cluster-dns-02-config.yml \
-  manifests/cluster-infrastructure-02-config.yml manifests/cluster-ingress-02-config.yml \
-  manifests/cluster-network-02-config.yml manifests/cluster-proxy-01-config.yaml \
-  manifests/cluster-scheduler-02-config.yml manifests/cvo-overrides.yaml \
-  manifests/kube-cloud-config.yaml manifests/kube-system-configmap-root-ca.yaml \
-  manifests/machine-config-server-tls-secret.yaml \
+wc --bytes install-config.yaml metadata.json auth/kubeadmin-password manifests/cluster-config.yaml \
+  manifests/cluster-dns-02-config.yml manifests/cluster-infrastructure-02-config.yml \
+  manifests/cluster-ingress-02-config.yml manifests/cluster-network-02-config.yml \
+  manifests/cluster-proxy-01-config.yaml manifests/cluster-scheduler-02-config.yml \
+  manifests/cvo-overrides.yaml manifests/kube-cloud-config.yaml \
+  manifests/kube-system-configmap-root-ca.yaml manifests/machine-config-server-tls-secret.yaml \
   manifests/openshift-config-secret-pull-secret.yaml openshift/99_feature-gate.yaml \
   openshift/99_kubeadmin-password-secret.yaml \
   openshift/99_openshift-cluster-api_master-user-data-secret.yaml \
   openshift/99_openshift-cluster-api_worker-user-data-secret.yaml \
-  openshift/openshift-install-manifests.yaml original_cvo_overrides.patch; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
-done
+  openshift/openshift-install-manifests.yaml original_cvo_overrides.patch | (! grep '^ *0 ')
 COMMAND
 check present-ignition-ca 'the machine config operator gets the CA of its server' << 'COMMAND'
-for file in manifests/machine-config-server-ca-configmap.yaml \
-  manifests/machine-config-server-ca-secret.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
-done
+wc --bytes manifests/machine-config-server-ca-configmap.yaml \
+  manifests/machine-config-server-ca-secret.yaml | (! grep '^ *0 ')
 COMMAND
 check private 'no one else can read what is secret' << 'COMMAND'
 stat --format='%04a %n' install-config.yaml auth/kubeadmin-password \
@@ -151,7 +145,7 @@ secret=$(sed -n 's/^  .dockerconfigjson: //p' manifests/openshift-config-secret-
 jq --exit-status '.auths | length > 0 and all(.[]; (.auth // .credsStore // "") != "")' \
   <<< "${secret}"
 [[ -z ${PULL_SECRET_FILE} || ${secret} == "$(cat "${PULL_SECRET_FILE}")" ]] ||
-  { echo "not what ${PULL_SECRET_FILE} holds" && exit 1; }
+  { echo "not what ${PULL_SECRET_FILE} holds" && false; }
 COMMAND
 check password 'the hash is that of the password' << 'COMMAND'
 hash=$(sed -n 's/^  kubeadmin: //p' openshift/99_kubeadmin-password-secret.yaml | base64 --decode)
@@ -163,7 +157,7 @@ crypt.restype = ctypes.c_char_p
 print((crypt(*sys.stdin.buffer.read().splitlines()[:2]) or b"").decode())')
 password="$(cat auth/kubeadmin-password)"
 [[ $(printf '%s\n%s\n' "${password}" "${hash}" | "${program[@]}") == "${hash}" ]] ||
-  { echo 'the hash is that of another password' && exit 1; }
+  { echo 'the hash is that of another password' && false; }
 COMMAND
 check ssh-key 'the nodes get the lab'\''s SSH key' << 'COMMAND'
 key=$(printf %s "${SSH_KEY}" | jq --raw-input --slurp .)
@@ -173,7 +167,7 @@ for file in openshift/99_openshift-machineconfig_99-{master,worker}-ssh.yaml; do
   else
     grep -xF -e "        - ${key}" "${file}"
   fi ||
-    { echo "${file} is not what lab.yaml asks for" && exit 1; }
+    { echo "${file} is not what lab.yaml asks for" && false; }
 done
 COMMAND
 check ids 'the cluster is the same in all files' << 'COMMAND'
@@ -198,7 +192,7 @@ COMMAND
 check filled-in 'nothing was left open' << 'COMMAND'
 mapfile -t files < <(cut -d ' ' -f 2 make-manifests.written | sort -u | grep -v ssh.yaml)
 for file in "${files[@]:?nothing was written}"; do
-  [[ -s ${file} ]] || { echo "${file} is missing or empty" && exit 1; }
+  [[ -s ${file} ]] || { echo "${file} is missing or empty" && false; }
 done
 awk '/^ *(sshKey|pullSecret): / { next }
   /[{][{]|<no.value>|[$][{]|(crt|key|json|kubeadmin|userData|ID|Name): *("")?$/ {

@@ -2,13 +2,12 @@
 # make-pki: the checks of the stage
 #
 # make-pki.sh --verify runs this file. A check passes when its command succeeds.
-# It runs in bash -euo pipefail, in the asset directory, with the settings below
-# exported. To repeat one check: checks/make-pki.sh --only ID.
+# It runs in the asset directory, in a subshell with set -euo pipefail and the
+# settings below. To repeat one check: checks/make-pki.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_DOMAIN='compact.bootlab.test'
@@ -20,7 +19,7 @@ set +a
 source "${SCRIPTS}/lib/checks.sh"
 
 check present 'every key, certificate and bundle is there' << 'COMMAND'
-for file in tls/root-ca.crt tls/root-ca.key tls/machine-config-server.crt \
+wc --bytes tls/root-ca.crt tls/root-ca.key tls/machine-config-server.crt \
   tls/machine-config-server.key tls/journal-gatewayd.crt tls/journal-gatewayd.key \
   tls/kube-apiserver-lb-signer.crt tls/kube-apiserver-lb-signer.key \
   tls/kube-apiserver-lb-server.crt tls/kube-apiserver-lb-server.key \
@@ -47,9 +46,7 @@ for file in tls/root-ca.crt tls/root-ca.key tls/machine-config-server.crt \
   tls/admin-kubeconfig-ca-bundle.crt tls/kubelet-bootstrap-kubeconfig-ca-bundle.crt \
   tls/kube-apiserver-to-kubelet-ca-bundle.crt tls/kube-apiserver-lb-ca-bundle.crt \
   tls/kube-apiserver-localhost-ca-bundle.crt tls/kube-apiserver-service-network-ca-bundle.crt \
-  tls/aggregator-ca-bundle.crt; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
-done
+  tls/aggregator-ca-bundle.crt | (! grep '^ *0 ')
 COMMAND
 check private 'no one else can read a key' << 'COMMAND'
 stat --format='%04a %n' tls/*.key |
@@ -60,7 +57,7 @@ for file in tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt tls/*-server.
   tls/a*-client.crt tls/k*-client.crt tls/apiserver-proxy.crt tls/journal-gatewayd.crt; do
   public=$(openssl x509 -in "${file}" -noout -pubkey)
   [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
-    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
+    { echo "${file} does not belong to ${file%.*}.key" && false; }
 done
 openssl pkey -pubin -in tls/service-account.pub -pubout |
   diff - <(openssl pkey -in tls/service-account.key -pubout)

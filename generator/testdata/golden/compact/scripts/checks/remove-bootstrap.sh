@@ -2,14 +2,13 @@
 # remove-bootstrap: the checks of the stage
 #
 # remove-bootstrap.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/remove-bootstrap.sh
-# --only ID.
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/remove-bootstrap.sh --only
+# ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 BOOTSTRAP='bootstrap 192.168.126.10'
@@ -39,10 +38,11 @@ COMMAND
 check files 'its disk and its Ignition file are gone' << 'COMMAND'
 pools="$(virsh --connect "${LIBVIRT_URI}" pool-list --all --name | awk '{ print $1 }')"
 # Who removed the pool removed the files first.
-grep -Fqx -e "${LAB_POOL}" <<< "${pools}" || exit 0
-virsh --connect "${LIBVIRT_URI}" pool-refresh "${LAB_POOL}"
-volumes="$(virsh --connect "${LIBVIRT_URI}" vol-list "${LAB_POOL}" | awk '{ print $1 }')"
-! grep -Fx -e "${BOOTSTRAP_DISK}" -e "${BOOTSTRAP_IGNITION}" <<< "${volumes}"
+if grep -Fqx -e "${LAB_POOL}" <<< "${pools}"; then
+  virsh --connect "${LIBVIRT_URI}" pool-refresh "${LAB_POOL}"
+  volumes="$(virsh --connect "${LIBVIRT_URI}" vol-list "${LAB_POOL}" | awk '{ print $1 }')"
+  (! grep -Fx -e "${BOOTSTRAP_DISK}" -e "${BOOTSTRAP_IGNITION}" <<< "${volumes}")
+fi
 COMMAND
 check api 'the API answers without it' << 'COMMAND'
 timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s get --raw /readyz

@@ -2,13 +2,12 @@
 # render-cco: the checks of the stage
 #
 # render-cco.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/render-cco.sh --only ID.
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/render-cco.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 set +a
@@ -16,10 +15,8 @@ set +a
 source "${SCRIPTS}/lib/checks.sh"
 
 check manifests 'the operator rendered its objects' << 'COMMAND'
-for file in cco-bootstrap/manifests/cco-namespace.yaml \
-  cco-bootstrap/manifests/cco-operator-config.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
-done
+wc --bytes cco-bootstrap/manifests/cco-namespace.yaml \
+  cco-bootstrap/manifests/cco-operator-config.yaml | (! grep '^ *0 ')
 COMMAND
 check types 'both types are among them' <<< \
   '(($(ls cco-bootstrap/manifests/cco-cloudcredential_v1_*.yaml | wc -l) >= 2))'

@@ -2,13 +2,12 @@
 # render-cvo: the checks of the stage
 #
 # render-cvo.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/render-cvo.sh --only ID.
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/render-cvo.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 RELEASE_IMAGE_DIGEST="$(cat "${ASSET_DIR}/release-info/digest" 2> /dev/null)" ||
@@ -26,11 +25,9 @@ grep -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
   bootstrap-manifests/bootstrap-pod.yaml
 COMMAND
 check operator-manifests 'the operator'\''s own objects wait among the manifests' << 'COMMAND'
-for file in manifests/0000_00_cluster-version-operator_00_namespace.yaml \
+wc --bytes manifests/0000_00_cluster-version-operator_00_namespace.yaml \
   manifests/0000_00_cluster-version-operator_01_clusterversion* \
-  manifests/0000_00_cluster-version-operator_*_deployment.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
-done
+  manifests/0000_00_cluster-version-operator_*_deployment.yaml | (! grep '^ *0 ')
 COMMAND
 check deployment-image 'the deployment runs this release too' << 'COMMAND'
 grep -l -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \

@@ -2,13 +2,12 @@
 # render-etcd: the checks of the stage
 #
 # render-etcd.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/render-etcd.sh --only ID.
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/render-etcd.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 set +a
@@ -42,11 +41,8 @@ COMMAND
 check client-chain 'the client certificate is signed by the etcd signer' <<< \
   'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
 check client-key 'the client certificate and its key belong together' << 'COMMAND'
-for file in tls/etcd-client.crt; do
-  public=$(openssl x509 -in "${file}" -noout -pubkey)
-  [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
-    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
-done
+openssl x509 -in tls/etcd-client.crt -noout -pubkey |
+  diff - <(openssl pkey -in tls/etcd-client.key -pubout)
 COMMAND
 check peer-chain 'the member'\''s peer certificate is signed by the etcd signer' << 'COMMAND'
 openssl verify -no-CApath -CAfile \

@@ -2,14 +2,13 @@
 # render-kube-apiserver: the checks of the stage
 #
 # render-kube-apiserver.sh --verify runs this file. A check passes when its
-# command succeeds. It runs in bash -euo pipefail, in the asset directory, with
-# the settings below exported. To repeat one check:
+# command succeeds. It runs in the asset directory, in a subshell with set -euo
+# pipefail and the settings below. To repeat one check:
 # checks/render-kube-apiserver.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 set +a
@@ -64,14 +63,14 @@ check bound-key 'the bound token signing key and its public half belong together
 openssl pkey -pubin -in tls/bound-service-account-signing-key.pub -pubout |
   diff - <(openssl pkey -in tls/bound-service-account-signing-key.key -pubout)
 COMMAND
-check etcd-client 'the API server will get into etcd' <<< \
+check etcd-client 'etcd will accept the API server'\''s certificate' <<< \
   'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
 check serving-chain 'the serving certificates come from the CAs that clients trust' << 'COMMAND'
 openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
   tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt \
   tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt
 COMMAND
-check serving-fresh 'the serving certificates live long enough to finish' << 'COMMAND'
+check serving-fresh 'the serving certificates stay valid until the bootstrap ends' << 'COMMAND'
 certificates=(tls/kube-apiserver-localhost-server.crt \
   tls/kube-apiserver-service-network-server.crt tls/kube-apiserver-lb-server.crt \
   tls/kube-apiserver-internal-lb-server.crt)

@@ -2,13 +2,12 @@
 # render-mco: the checks of the stage
 #
 # render-mco.sh --verify runs this file. A check passes when its command
-# succeeds. It runs in bash -euo pipefail, in the asset directory, with the
-# settings below exported. To repeat one check: checks/render-mco.sh --only ID.
+# succeeds. It runs in the asset directory, in a subshell with set -euo pipefail
+# and the settings below. To repeat one check: checks/render-mco.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 set +a
@@ -38,12 +37,10 @@ else
 fi
 COMMAND
 check controller-files 'the operator rendered the controller'\''s input' << 'COMMAND'
-for file in mco-bootstrap/bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml \
+wc --bytes mco-bootstrap/bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml \
   mco-bootstrap/bootstrap/manifests/machineconfigcontroller-pull-secret \
   mco-bootstrap/bootstrap/manifests/master.machineconfigpool.yaml \
-  mco-bootstrap/bootstrap/manifests/worker.machineconfigpool.yaml; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
-done
+  mco-bootstrap/bootstrap/manifests/worker.machineconfigpool.yaml | (! grep '^ *0 ')
 COMMAND
 check node-ca 'nodes get a root CA' << 'COMMAND'
 grep -E -e '^ *rootCAData: "?LS0tLS1CRUdJTi' \
@@ -75,11 +72,8 @@ COMMAND
 check server-chain 'nodes will trust the server' <<< \
   'openssl verify -no-CApath -CAfile tls/root-ca.crt "${HOST_ROOT}/etc/ssl/mcs/tls.crt"'
 check server-key 'the server'\''s certificate and key belong together' << 'COMMAND'
-for file in "${HOST_ROOT}/etc/ssl/mcs/tls.crt"; do
-  public=$(openssl x509 -in "${file}" -noout -pubkey)
-  [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
-    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
-done
+openssl x509 -in "${HOST_ROOT}/etc/ssl/mcs/tls.crt" -noout -pubkey |
+  diff - <(openssl pkey -in "${HOST_ROOT}/etc/ssl/mcs/tls.key" -pubout)
 COMMAND
 check manifests-copied 'the operator'\''s objects wait among the manifests' << 'COMMAND'
 (cd mco-bootstrap/manifests && find * -type f -exec sha256sum {} +) |

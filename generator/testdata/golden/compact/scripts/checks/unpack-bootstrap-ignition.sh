@@ -2,14 +2,13 @@
 # unpack-bootstrap-ignition: the checks of the stage
 #
 # unpack-bootstrap-ignition.sh --verify runs this file. A check passes when its
-# command succeeds. It runs in bash -euo pipefail, in the asset directory, with
-# the settings below exported. To repeat one check:
+# command succeeds. It runs in the asset directory, in a subshell with set -euo
+# pipefail and the settings below. To repeat one check:
 # checks/unpack-bootstrap-ignition.sh --only ID.
 
 # shellcheck disable=SC2016,SC2034 # each check is a shell that sees the settings
-set -euo pipefail
-set -a
-SCRIPTS="$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")"
+set -aeuo pipefail
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_DOMAIN='compact.bootlab.test'
@@ -23,19 +22,17 @@ source "${SCRIPTS}/lib/checks.sh"
 check laid-out 'every file that was unpacked is still there' << 'COMMAND'
 [[ -s unpack-bootstrap-ignition/sha256sums ]]
 cut -c 67- unpack-bootstrap-ignition/sha256sums | while IFS= read -r name; do
-  [[ -e ${name} ]] || { echo "${name} is missing" && exit 1; }
+  [[ -e ${name} ]] || { echo "${name} is missing" && false; }
 done
 COMMAND
 check present 'the file was a bootstrap node'\''s' << 'COMMAND'
-for file in auth/kubeconfig auth/kubeconfig-kubelet auth/kubeconfig-loopback \
+wc --bytes auth/kubeconfig auth/kubeconfig-kubelet auth/kubeconfig-loopback \
   manifests/cluster-config.yaml manifests/cluster-dns-02-config.yml \
   manifests/cluster-infrastructure-02-config.yml manifests/cluster-ingress-02-config.yml \
   manifests/cluster-network-02-config.yml manifests/cluster-proxy-01-config.yaml \
   manifests/cluster-scheduler-02-config.yml manifests/cvo-overrides.yaml \
   manifests/openshift-config-secret-pull-secret.yaml openshift/99_feature-gate.yaml \
-  tls/root-ca.crt tls/service-account.key tls/service-account.pub; do
-  [[ -s "${file}" ]] || { echo "${file}" && exit 1; }
-done
+  tls/root-ca.crt tls/service-account.key tls/service-account.pub | (! grep '^ *0 ')
 COMMAND
 check private 'no one else can read keys and Secrets' << 'COMMAND'
 stat --format='%04a %n' auth/kubeconfig* tls/*.key manifests/*-secret.yaml openshift/*-secret.yaml |
@@ -46,7 +43,7 @@ for file in tls/kube*-signer.crt tls/aggregator-signer.crt tls/aggregator-ca.crt
   tls/kube*-server.crt tls/kube*-client.crt tls/machine-config-server.crt; do
   public=$(openssl x509 -in "${file}" -noout -pubkey)
   [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
-    { echo "${file} does not belong to ${file%.*}.key" && exit 1; }
+    { echo "${file} does not belong to ${file%.*}.key" && false; }
 done
 COMMAND
 check server-chain 'clients of the API trust its certificates' << 'COMMAND'

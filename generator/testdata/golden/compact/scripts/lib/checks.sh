@@ -1,20 +1,25 @@
 #!/usr/bin/env bash
 # checks.sh: how checks/STAGE.sh runs its checks and prints them as TAP 14
 #
-# Each check is a command that runs in the asset directory, in bash -euo pipefail
-# with the settings of the file. It passes when the command succeeds. Another
-# directory may be named as argument, and one check as --only ID before it.
+# Each check is a command that runs in the asset directory, in a subshell with
+# set -euo pipefail and the settings of the file. It passes when the command
+# succeeds. Another directory may be named as argument, and one check as --only ID
+# before it.
 CHECKS=0 FAILED=0 ONLY=''
 [[ ${1:-} != --only ]] || { ONLY=$2 && shift 2; }
 echo 'TAP version 14'
 cd -- "${1:-${ASSET_DIR}}" 2> /dev/null || { echo "Bail out! cannot enter ${ASSET_DIR}" && exit 3; }
 
 check() { # ID TITLE, the command on standard input
-  local command='' found
+  local command='' found status
   [[ -z ${ONLY} || $1 == "${ONLY}" ]] || return 0
   IFS= read -r -d '' command || true
   CHECKS=$((CHECKS + 1))
-  if found="$(bash -euo pipefail -c "${command}" 2>&1 < /dev/null)"; then
+  set +e # in a condition bash would ignore set -e in the subshell too
+  found="$(set -euo pipefail; eval "${command}" 2>&1 < /dev/null)"
+  status=$?
+  set -e
+  if ((status == 0)); then
     printf 'ok %d - %s: %s\n' "${CHECKS}" "$1" "$2"
     return
   fi

@@ -16,14 +16,8 @@ unset CDPATH GREP_OPTIONS BASH_ENV ENV
 
 check_host() {
   local name package
-  [[ -n ${HOST_ROOT} ]] || ((EUID == 0)) ||
-    die 4 'on the bootstrap node the stages run as root' "sudo $0"
-  [[ -n ${HOST_ROOT} || -d ${ASSET_DIR} ]] ||
-    die 4 "there is no ${ASSET_DIR}" 'bootstrap.ign creates it: is this the bootstrap node?'
   for name in "${COMMANDS[@]}"; do
     ! command -v "${name}" > /dev/null || continue
-    [[ -n ${HOST_ROOT} ]] || die 4 "the command ${name} is missing" \
-      "it comes with the node's image; since 4.19 node-image-overlay.service brings it"
     case ${name} in
       flock | setsid) package='util-linux' ;;
       dig) package='bind9-dnsutils (Debian) or bind-utils (Fedora)' ;;
@@ -34,30 +28,13 @@ check_host() {
   done
 }
 
-# Nodes of other clusters or releases look the same, so compare domain and release.
-check_lab() {
-  local dns=manifests/cluster-dns-02-config.yml found
-  [[ -z ${HOST_ROOT} ]] || return 0
-  found="$(grep '^  baseDomain: ' "${dns}" 2> /dev/null)" || found='  baseDomain: nothing'
-  [[ ${found} == "  baseDomain: ${CLUSTER_DOMAIN}" ]] ||
-    die 4 "this node does not belong to ${CLUSTER_DOMAIN}: ${dns} has ${found#  }" \
-      'log in to the node of this lab, or make its bootstrap.ign again with make-ignition.sh'
-  [[ -e release-info/version && ${RELEASE} != main ]] || return 0
-  found="$(cat release-info/version)"
-  [[ ${found} == "${RELEASE}".* ]] ||
-    die 4 "this node has release ${found}, these scripts are for ${RELEASE}" \
-      'generate the lab for the release of the node'
-}
-
 # Keys are below work/: only the owner may read it.
 enter_directory() {
   local work="${ASSET_DIR%/*}"
-  [[ -n ${HOST_ROOT} ]] || { cd -- "${ASSET_DIR}" && return; }
   [[ ${ASSET_DIR} != *:* ]] ||
     die 4 "the path ${ASSET_DIR} contains a colon" 'podman cannot mount it: move the lab'
-  [[ ! -L ${work} ]] ||
-    die 4 "${work} is a symbolic link" \
-      'stages restrict this directory to its owner, so it must be a real directory'
+  [[ ! -L ${work} ]] || die 4 "${work} is a symbolic link" \
+    'stages restrict this directory to its owner, so it must be a real directory'
   (umask 077 && mkdir -p "${ASSET_DIR}" "${HOST_ROOT}" && chmod go-rwx "${work}") ||
     die 4 "cannot make ${work} private" 'check the owner of the lab and the space on its disk'
   [[ -w ${ASSET_DIR} && -w ${HOST_ROOT} ]] ||
@@ -82,20 +59,6 @@ check_inputs() {
 take_lock() {
   exec 9> "${LOCK}"
   flock --nonblock 9 || die 1 "another stage script is running in ${ASSET_DIR}" 'wait until it ends'
-  [[ -n ${HOST_ROOT} || ${PARALLEL} == yes ]] || bootkube_is_idle
-}
-
-# bootkube.service looks at the lock before it starts, and a stage looks at
-# bootkube.service once it has the lock: they never run together.
-bootkube_is_idle() {
-  local state
-  state="$(systemctl show --property=ActiveState --value bootkube.service)" ||
-    die 4 'cannot ask systemd for bootkube.service' 'systemctl status bootkube.service says why'
-  case ${state} in
-    active | activating | reloading | deactivating)
-      die 1 'bootkube.service is running on this node' \
-        'let it end; run-bootkube-until.sh stops it after a stage' ;;
-  esac
 }
 
 # A killed podman leaves its container running and the name taken.

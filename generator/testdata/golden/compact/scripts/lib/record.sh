@@ -4,14 +4,13 @@
 #
 # Sourced by stage.sh.
 RECORDS="${HOST_ROOT}/var/log/openshift/bootkube.json"
-PHASE='' LINE='' COMMAND='' LOGGER='' LOG_START=0
+PHASE='' LINE='' COMMAND='' LOGGER=''
 
 # Everything that is printed from here on also goes to the log.
 open_log() {
   # shellcheck disable=SC2015 # either may fail
-  mkdir -p "${LOG%/*}" && date --utc "+==> ${0##*/} starts, %Y-%m-%dT%H:%M:%SZ" >> "${LOG}" ||
+  mkdir -p "${LOG%/*}" && TZ=UTC printf '==> %s starts, %(%FT%TZ)T\n' "${0##*/}" -1 >> "${LOG}" ||
     die 4 "cannot write to ${LOG}" 'check its owner, its mode and the space on the disk'
-  LOG_START="$(stat --format=%s "${LOG}")"
   # tee must outlive Ctrl-C and a closed terminal, or the last lines are lost.
   exec > >(
     trap '' INT TERM HUP PIPE
@@ -40,22 +39,20 @@ note_line() {
   done
 }
 
-# Ends the programs that still run, but not the logger. The status of the last command
-# says nothing about a signal: a stage whose record is open, and that had no error, was
-# interrupted.
+# Ends the programs that still run, those of subshells too, but not the logger. The
+# status of the last command says nothing about a signal: a stage whose record is open,
+# and that had no error, was interrupted.
 end_programs() { # STATUS
-  local tries programs
+  local i pid children programs=("$$")
   trap '' INT TERM HUP
-  for ((tries = 0; tries < 150; tries++)); do
-    read -r programs < "/proc/$$/task/$$/children"
-    programs=" ${programs} " && programs=${programs/ ${LOGGER} / }
-    [[ ${tries} != 0 || ${PHASE} != *' start' || -n ${ERROR}${LINE} ]] ||
-      [[ $1 != 0 && ${programs} != *[0-9]* ]] ||
-      { ERROR=interrupted && printf 'error: interrupted\n  hint: run %s again\n' "${0##*/}"; }
-    [[ ${programs} == *[0-9]* ]] || break
-    # shellcheck disable=SC2086 # one word for each program
-    [[ ${tries} != 0 ]] || kill ${programs} && sleep 0.1
+  for ((i = 0; i < ${#programs[@]}; i++)); do
+    children='' pid=${programs[i]} && read -r children < "/proc/${pid}/task/${pid}/children"
+    for pid in ${children}; do [[ ${pid} == "${LOGGER}" ]] || programs+=("${pid}"); done
   done
+  [[ ${PHASE} != *' start' || -n ${ERROR}${LINE} || $1 != 0 && ${#programs[@]} == 1 ]] ||
+    { ERROR=interrupted && printf 'error: interrupted\n  hint: run %s again\n' "${0##*/}"; }
+  kill "${programs[@]:1}"
+  for ((i = 0; i < 150; i++)); do kill -0 "${programs[@]:1}" && sleep 0.1 || break; done
 } 2> /dev/null
 
 # Runs on every exit except kill -9.
@@ -77,19 +74,19 @@ ended() { # [STATUS]
     likely_causes
   fi
   exec > /dev/null 2>&1
-  timeout 2 tail --sleep-interval=0.02 --pid="${LOGGER}" --follow /dev/null
+  timeout 2 tail --sleep-interval=0.002 --pid="${LOGGER}" --follow /dev/null
   exit "${status}"
 }
 
 # Print known causes whose messages appear in this run's log. tee may lag, so wait for
-# our own 'log:' line. Skip error lines that merely quote a command.
+# our own 'log:' line. Skip earlier runs, and error lines that merely quote a command.
 likely_causes() {
   local tries
   for ((tries = 0; tries < 50; tries++)); do
     tail --bytes=4096 "${LOG}" | grep --quiet --line-regexp --fixed-strings "  log: ${LOG}" && break
     sleep 0.02
   done
-  tail --bytes="+$((LOG_START + 1))" "${LOG}" |
+  sed --quiet "/^==> ${0##*/} starts, /{h; d}; H; \${x; p}" "${LOG}" |
     sed '/^==> Checks$/,$d; /^==> /d; /^error: .* failed at line /d' |
     jq --raw-input --slurp --raw-output --slurpfile stage "${SCRIPTS}/checks/${STAGE}.json" '
       split("\n") as $log | $stage[0].failures[]
@@ -107,12 +104,18 @@ record() { # PHASE [RESULT [LINE MESSAGE]]
 
 write_record() { # PHASE [RESULT [LINE MESSAGE]]
   [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}" || return 1
-  jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1 ||
-    { mv -f "${RECORDS}" "${RECORDS}.torn" && echo '[]' > "${RECORDS}"; }
+  add_entry "$@" 2> /dev/null && return
+  # Either the disk is full, or the file is torn: then a new one begins.
+  ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1 &&
+    mv -f "${RECORDS}" "${RECORDS}.torn" && echo '[]' > "${RECORDS}" && add_entry "$@"
+}
+
+add_entry() { # PHASE [RESULT [LINE MESSAGE]]
   # shellcheck disable=SC2153 # the stage script sets RECORD
-  jq --arg timestamp "$(date --utc +%Y-%m-%dT%H:%M:%SZ)" --arg stage "${RECORD}" --arg phase "$1" \
+  jq --arg stage "${RECORD}" --arg phase "$1" \
     --arg result "${2:-}" --arg errorLine "${3:-}" --arg errorMessage "${4:-}" '
-    if (map(.phase | select(startswith("service"))) | last) == "service start" then .
+    (now | todate) as $timestamp
+    | if (map(.phase | select(startswith("service"))) | last) == "service start" then .
       else . + [{$timestamp, phase: "service start"}] end
     | . + [{$timestamp, stage: (if $phase | startswith("service") then "" else $stage end),
         $phase, $result, $errorLine, $errorMessage} | with_entries(select(.value != ""))]' \

@@ -13,9 +13,8 @@
 # HUP end a script with the status of the signal, 143 or 129.
 umask 022
 export LC_ALL=C # the same messages and the same order of names on every host
-MODE=run FORCE=no ERROR='' TITLE='the preparation before step 1' SKIPPED='' PARALLEL=no BY_STEP=no
-LOCK=.bootlab.lock RERUN=yes WORDS='' WORDS_MEAN='' PARSED=no
-COMMANDS=() INPUTS=() LATER=() OPTIONS=()
+MODE=run FORCE=no ERROR='' TITLE='the preparation before step 1' SKIPPED='' BY_STEP=no RERUN=yes
+LOCK=.bootlab.lock WORDS='' WORDS_MEAN='' PARSED=no COMMANDS=() INPUTS=() LATER=() OPTIONS=()
 LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 # shellcheck source=lib/host.sh
 source "${SCRIPTS}/lib/host.sh" # is this host fit, and is nothing else running?
@@ -55,7 +54,7 @@ option() { OPTIONS+=("$@") && printf -v "$2" ''; } # --NAME[=VALUE] VARIABLE MEA
 takes_words() { WORDS=$1 WORDS_MEAN=${2:-} && printf -v "$1" ''; } # VARIABLE [MEANING]
 
 # For a script in a second terminal: it has its own lock and its own record.
-runs_in_parallel() { PARALLEL=yes LOCK=.bootlab.${STAGE}.lock RECORDS="${LOG%.log}.json"; }
+runs_in_parallel() { LOCK=.bootlab.${STAGE}.lock RECORDS="${LOG%.log}.json"; }
 
 # --- begin ------------------------------------------------------------------
 
@@ -66,14 +65,13 @@ begin() { # ARGUMENT...
   if [[ ${MODE} == verify ]]; then verify; fi
   enter_directory
   check_inputs
-  check_lab
   take_lock
   skip_if_done
   check_later_stages
   open_log
   [[ -z ${RECORD} ]] || record 'stage start'
-  [[ ${BY_STEP} == yes || -z ${MARKER} ]] || rm -f "${MARKER}"
-  rm -rf .new
+  [[ ${BY_STEP} == yes || ! -e ${MARKER} ]] || rm -f "${MARKER}"
+  [[ ! -e .new ]] || rm -rf .new
   remove_old_container
 }
 
@@ -131,7 +129,8 @@ check_later_stages() {
     log "running ${STAGE} again invalidates ${LATER[i + 2]}: ${LATER[i + 3]}"
     invalid+=("${LATER[i + 1]}")
   done
-  ((${#invalid[@]} == 0)) || [[ ${FORCE} == yes ]] ||
+  ((${#invalid[@]} > 0)) || return 0
+  [[ ${FORCE} == yes ]] ||
     die 1 "${STAGE} would invalidate the results named above" \
       "${0##*/} --force runs it and removes their markers; run those scripts after it"
   [[ ${BY_STEP} == yes ]] || rm -f "${invalid[@]}"

@@ -10,13 +10,11 @@
 #     podman image exists "${IMAGE}" || podman pull "${IMAGE}"
 #   }
 commands() {
-  local i word
+  local i word list=''
   printf "set -Eeuo pipefail\ncd -- %q\nSCRIPTS=%q\nASSET_DIR=\${PWD}\n" \
     "${ASSET_DIR}" "${SCRIPTS}"
-  for word in ${WORDS}; do printf '%s=%q\n' "${word}" "${!word}"; done
-  for ((i = 1; i < ${#OPTIONS[@]}; i += 3)); do
-    printf '%s=%q\n' "${OPTIONS[i]}" "${!OPTIONS[i]}"
-  done
+  for ((i = 1; i < ${#OPTIONS[@]}; i += 3)); do list+=" ${OPTIONS[i]}"; done
+  for word in ${WORDS} ${list}; do printf '%s=%q\n' "${word}" "${!word}"; done
   awk '/^# Settings: every value/ { settings = 1 }
     /^source / { settings = 0 }
     /^finish/ { after = 0 }
@@ -43,16 +41,14 @@ explain() {
 }
 
 usage() {
-  local i
   printf 'Usage: %s [OPTION]%s\n\n' "${0##*/}" "${WORDS:+ ${WORDS}...}"
   printf '  %-12s %s\n' \
     '' 'check the inputs, run the stage unless it is already done, check the result' \
-    --explain 'what the stage does and why' \
     --dry-run 'print the commands as a bash script, change nothing' \
     --step 'ask before each step' --verify 'run only the checks (TAP 14)' \
-    --force 'run again even if already done' --help 'this text'
-  for ((i = 0; i < ${#OPTIONS[@]}; i += 3)); do
-    printf '  %-12s %s\n' "${OPTIONS[i]}" "${OPTIONS[i + 2]}"
-  done
+    --force 'run again even if already done' \
+    --explain 'what the stage does and why' --help 'this text'
+  # An option, its variable, which is not printed, and what it means.
+  ((${#OPTIONS[@]} == 0)) || printf '  %-12s %.0s%s\n' "${OPTIONS[@]}"
   printf '%s' "${WORDS_MEAN}"
 }
