@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"bootlab/test/facts"
+	"bootlab/standin/facts"
 )
 
 // Path is where the file lies in an image.
@@ -68,4 +68,24 @@ func (r *Role) Expand(value string) (string, bool) {
 		return v
 	})
 	return expanded, known
+}
+
+// Installer is what the stand-in for openshift-install is told: it stands behind
+// InstallerMark in the program's own file.
+type Installer struct {
+	Release string // as 4.21
+	Version string
+	// Image is what is built in as the release image.
+	Image string
+	// Fault is one of the program's faults.
+	Fault string
+}
+
+// InstallerMark stands between the program and what it is told.
+const InstallerMark = "\n--stand-in build--\n"
+
+// Encode gives the end of the program's file.
+func (i Installer) Encode() ([]byte, error) {
+	said, err := json.Marshal(i)
+	return append([]byte(InstallerMark), said...), err
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/role"
 )
 
 // kubeAPIServerOperator is the cluster-kube-apiserver-operator.

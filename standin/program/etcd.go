@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/role"
 )
 
 // etcdOperator is the cluster-etcd-operator.

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/role"
 )
 
 // featureGate is what renders take from a FeatureGate.

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/role"
 )
 
 // tuningOperator is the cluster-node-tuning-operator.

@@ -1,4 +1,4 @@
-package main
+package installer
 
 import (
 	"crypto/ecdsa"
@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"math/big"
 	"time"
+
+	"bootlab/standin/role"
 )
 
 // output is a file below --dir.
@@ -80,7 +82,7 @@ func (t *tree) add(path string, mode int, data []byte) {
 }
 
 // makeAll makes all that create ignition-configs writes.
-func makeAll(b build, c *installConfig, image string) ([]output, error) {
+func makeAll(b role.Installer, c *installConfig, image string) ([]output, error) {
 	domain := c.Metadata.Name + "." + c.BaseDomain
 	t := &tree{state: object{}}
 	root, err := t.keys(b, domain)
@@ -130,7 +132,7 @@ func pointer(version, domain, role string, ca []byte) object {
 }
 
 // keys are the certificates of the installer, by their names.
-func (t *tree) keys(b build, domain string) (root *authority, err error) {
+func (t *tree) keys(b role.Installer, domain string) (root *authority, err error) {
 	life := day
 	if b.Fault == "expired" {
 		life = -time.Hour
@@ -173,7 +175,7 @@ func (t *tree) scripts(image string) {
 
 // manifests are made of what no compression makes small, so that the file has
 // the size of a real one.
-func (t *tree) manifests(b build, domain string, c *installConfig) {
+func (t *tree) manifests(b role.Installer, domain string, c *installConfig) {
 	t.add("/opt/openshift/auth/kubeconfig", 0o600, kubeconfig("api-int."+domain))
 	t.add("/opt/openshift/auth/kubeconfig-loopback", 0o600, kubeconfig("localhost"))
 	t.add("/root/.docker/config.json", 0o600, []byte(c.PullSecret))

@@ -1,6 +1,6 @@
 // Package standin builds stand-in releases: a release image and the images it
-// names, pushed to a registry of the test's own. What runs inside them is the
-// one program in the directory program; what it plays is told by package role.
+// names, for the demo and for tests. What runs inside them is the one program in
+// the directory program; what it plays is told by package role.
 package standin
 
 import (
@@ -13,10 +13,17 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"bootlab/test/facts"
-	"bootlab/test/registry"
-	"bootlab/test/standin/role"
+	"bootlab/standin/facts"
+	"bootlab/standin/images"
+	"bootlab/standin/role"
 )
+
+// Registry takes images.
+type Registry interface {
+	// Push stores an image and returns its pull spec by digest, Tag by tag.
+	Push(repository string, image v1.Image) (string, error)
+	Tag(repository, tag string, image v1.Image) (string, error)
+}
 
 // Options say what is to be special about a release.
 type Options struct {
@@ -31,7 +38,7 @@ type Options struct {
 	NoKubernetesVersion bool
 	// Files are put into images of the payload, by their names and then by path:
 	// real programs in place of none.
-	Files map[string]map[string]registry.File
+	Files map[string]map[string]images.File
 	// AnyImage: stand-ins take any pull spec for the payload's images, as is
 	// right where a lab overrides them.
 	AnyImage bool
@@ -51,7 +58,7 @@ type Release struct {
 }
 
 // Push builds a release and pushes it.
-func Push(to *registry.Registry, id string, options Options) (*Release, error) {
+func Push(to Registry, program *Program, id string, options Options) (*Release, error) {
 	list, err := facts.Load()
 	if err != nil {
 		return nil, err
@@ -59,11 +66,7 @@ func Push(to *registry.Registry, id string, options Options) (*Release, error) {
 	if !list.Knows(id) {
 		return nil, fmt.Errorf("no facts about release %s", id)
 	}
-	binary, err := programLayer()
-	if err != nil {
-		return nil, err
-	}
-	b := &builder{to: to, facts: list, options: options, binary: binary, release: newRelease(id, options)}
+	b := &builder{to: to, facts: list, options: options, program: program, release: newRelease(id, options)}
 	for _, name := range b.names() {
 		if err := b.push(name); err != nil {
 			return nil, fmt.Errorf("image %s: %w", name, err)
@@ -94,10 +97,10 @@ var kubernetes = map[string]string{
 
 // builder makes the images of one release.
 type builder struct {
-	to      *registry.Registry
+	to      Registry
 	facts   *facts.Facts
 	options Options
-	binary  v1.Layer
+	program *Program
 	release *Release
 }
 
@@ -163,18 +166,18 @@ func (b *builder) push(name string) error {
 	if err != nil {
 		return err
 	}
-	image := registry.Image{Files: files, Labels: map[string]string{"stand-in": name}}
+	image := images.Image{Files: files, Labels: labels(name)}
 	if b.called(name) {
 		if image, err = b.playing(name); err != nil {
 			return err
 		}
 	}
 	if image.Files == nil {
-		image.Files = map[string]registry.File{}
+		image.Files = map[string]images.File{}
 	}
 	maps.Copy(image.Files, b.options.Files[name])
 	if len(image.Files) == 0 {
-		image.Files = map[string]registry.File{"/stand-in": {Data: []byte("nothing in here: " + name + "\n")}}
+		image.Files = map[string]images.File{"/stand-in": {Data: []byte("nothing in here: " + name + "\n")}}
 	}
 	built, err := image.Build()
 	if err != nil {
@@ -185,20 +188,15 @@ func (b *builder) push(name string) error {
 }
 
 // playing is an image with the program in it, where and as the real one has it.
-func (b *builder) playing(name string) (registry.Image, error) {
+func (b *builder) playing(name string) (images.Image, error) {
 	calls := b.facts.Calls(b.release.ID, name)
 	data, err := b.role(name, calls).Encode()
 	if err != nil {
-		return registry.Image{}, err
-	}
-	image := registry.Image{
-		Base:   []v1.Layer{b.binary},
-		Files:  map[string]registry.File{role.Path: {Data: data}},
-		Labels: map[string]string{"stand-in": name},
-		Env:    faultEnv(b.options.Faults[name]),
+		return images.Image{}, err
 	}
 	path, entrypoint := binaryPath(name, calls)
-	image.Files[path] = registry.File{Link: programPath}
+	image := b.program.Image(map[string]images.File{role.Path: {Data: data}}, path)
+	image.Labels, image.Env = labels(name), faultEnv(b.options.Faults[name])
 	if entrypoint {
 		image.Entrypoint = []string{path}
 	}
@@ -216,19 +214,25 @@ func (b *builder) role(name string, calls []facts.Call) *role.Role {
 	return r
 }
 
+// Label is the label that every image of a stand-in release has. Its value says
+// what the image stands in for.
+const Label = "bootlab.stand-in"
+
+func labels(name string) map[string]string { return map[string]string{Label: name} }
+
 // toolFiles are the files of the images that get-tools.sh opens: oc is a tiny
 // script that says what it stands in for, openshift-install a program of its own.
-func (b *builder) toolFiles(name string) (map[string]registry.File, error) {
+func (b *builder) toolFiles(name string) (map[string]images.File, error) {
 	switch name {
 	case "cli":
 		script := "#!/bin/sh\necho \"stand-in for /usr/bin/oc of " + b.release.Version + ": $*\"\n"
-		return map[string]registry.File{
+		return map[string]images.File{
 			"/usr/bin/oc": {Data: []byte(script), Mode: 0o755}, "/usr/bin/kubectl": {Link: "/usr/bin/oc"},
 		}, nil
 	case "installer-artifacts":
-		program, err := Installer(InstallerBuild{Release: b.release.ID, Version: b.release.Version, Image: "registry.example.test/built-in:" + b.release.ID})
+		program, err := b.program.Installer(role.Installer{Release: b.release.ID, Version: b.release.Version, Image: "registry.example.test/built-in:" + b.release.ID})
 		path := "/usr/share/openshift/linux_" + runtime.GOARCH + "/openshift-install"
-		return map[string]registry.File{path: {Data: program, Mode: 0o755}}, err
+		return map[string]images.File{path: {Data: program, Mode: 0o755}}, err
 	}
 	return nil, nil
 }

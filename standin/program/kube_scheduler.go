@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/role"
 )
 
 // kubeSchedulerOperator is the cluster-kube-scheduler-operator.

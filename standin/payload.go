@@ -8,9 +8,9 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"bootlab/test/facts"
-	"bootlab/test/registry"
-	"bootlab/test/standin/role"
+	"bootlab/standin/facts"
+	"bootlab/standin/images"
+	"bootlab/standin/role"
 )
 
 // pushRelease makes the release image, which names all others.
@@ -29,9 +29,9 @@ func (b *builder) pushRelease() error {
 	if err != nil {
 		return err
 	}
-	image.Files["/usr/bin/cat"] = registry.File{Link: programPath}
-	image.Files["/release-manifests/image-references"] = registry.File{Data: references}
-	image.Files["/release-manifests/release-metadata"] = registry.File{Data: metadata}
+	image.Files["/usr/bin/cat"] = images.File{Link: programPath}
+	image.Files["/release-manifests/image-references"] = images.File{Data: references}
+	image.Files["/release-manifests/release-metadata"] = images.File{Data: metadata}
 	image.Labels["io.openshift.release"] = b.release.Version
 	built, err := image.Build()
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package installer
 
 import (
 	"encoding/base64"
@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"bootlab/standin/role"
 )
 
 // installConfig are the keys that a lab uses, as the installer's type has them.
@@ -64,7 +66,7 @@ type imageSource struct {
 
 // readConfig reads install-config.yaml as the release does: unknown keys are an
 // error on main, and before it a warning.
-func (d *directory) readConfig(b build) *installConfig {
+func (d *directory) readConfig(b role.Installer) *installConfig {
 	data, err := os.ReadFile(filepath.Join(d.path, "install-config.yaml"))
 	if err != nil {
 		refuse("the real one asks for an install config on the terminal: %v", err)

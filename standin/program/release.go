@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/role"
 )
 
 // releaseImage is the release image itself: the cluster-version-operator.

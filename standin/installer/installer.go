@@ -1,4 +1,4 @@
-// Command installer stands in for openshift-install. It is no installer: it
+// Package installer stands in for openshift-install. It is no installer: it
 // takes the commands that scripts of the workstation call, refuses what the real
 // one refuses, in its words and with its exit status, takes away what the real
 // one takes away, and writes files of the same names, modes and forms. What only
@@ -6,7 +6,7 @@
 //
 // Source: openshift/installer cmd/openshift-install, pkg/asset/store,
 // pkg/asset/installconfig, pkg/asset/ignition/bootstrap, main.
-package main
+package installer
 
 import (
 	"bytes"
@@ -15,21 +15,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"bootlab/standin/role"
 )
-
-// build is what the test says of the program, behind the program itself in its
-// file.
-type build struct {
-	Release string // as 4.21
-	Version string
-	// Image is what is built in as the release image.
-	Image string
-	// Fault is a way to go wrong, see faults.
-	Fault string
-}
-
-// mark stands between the program and what is said of it.
-const mark = "\n--stand-in build--\n"
 
 // faults are ways in which a real run goes wrong, or other results than scripts
 // expect.
@@ -43,7 +31,8 @@ var faults = []string{
 	"large",        // bootstrap.ign is too large
 }
 
-func main() {
+// Main is the program.
+func Main() {
 	b, err := readBuild()
 	if err != nil {
 		refuse("%v", err)
@@ -62,7 +51,7 @@ func main() {
 	}
 }
 
-func readBuild() (b build, err error) {
+func readBuild() (b role.Installer, err error) {
 	file, err := os.Executable()
 	if err != nil {
 		return b, err
@@ -71,11 +60,11 @@ func readBuild() (b build, err error) {
 	if err != nil {
 		return b, err
 	}
-	at := bytes.LastIndex(data, []byte(mark))
+	at := bytes.LastIndex(data, []byte(role.InstallerMark))
 	if at < 0 {
 		return b, fmt.Errorf("nothing is said of this build")
 	}
-	return b, json.Unmarshal(data[at+len(mark):], &b)
+	return b, json.Unmarshal(data[at+len(role.InstallerMark):], &b)
 }
 
 // refuse ends the program for a reason of the stand-in's own.
@@ -119,7 +108,7 @@ func (d *directory) write(name string, data []byte) {
 	}
 }
 
-func createIgnition(b build, path string) {
+func createIgnition(b role.Installer, path string) {
 	log, err := os.OpenFile(filepath.Join(path, ".openshift_install.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
 	if err != nil {
 		refuse("%v", err)

@@ -3,15 +3,15 @@
 package facts
 
 import (
+	_ "embed" // of the list
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"bootlab/test/checkout"
 )
+
+//go:embed bootkube.yaml
+var list []byte
 
 // Facts is the list.
 type Facts struct {
@@ -89,25 +89,11 @@ type Flag struct {
 	Separate bool `json:"separate,omitempty"`
 }
 
-// File is where the list lies in the checkout.
-func File() string {
-	return filepath.Join(checkout.Root(), "labs", "testdata", "bootkube-facts.yaml")
-}
-
 // Load reads the list.
-func Load() (*Facts, error) { return load(File()) }
-
-func load(file string) (*Facts, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
+func Load() (*Facts, error) {
 	f := &Facts{}
-	if err := yaml.Unmarshal(data, f); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if len(f.Releases) == 0 || len(f.Stages) == 0 {
-		return nil, fmt.Errorf("%s: no releases or no stages", file)
+	if err := yaml.Unmarshal(list, f); err != nil {
+		return nil, fmt.Errorf("bootkube.yaml: %w", err)
 	}
 	return f, nil
 }

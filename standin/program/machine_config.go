@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/role"
 )
 
 // machineConfigOperator is the machine-config-operator.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"bootlab/test/facts"
-	"bootlab/test/standin/role"
+	"bootlab/standin/facts"
+	"bootlab/standin/role"
 )
 
 // constants are the variables of bootkube.sh that hold no image.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/role"
 )
 
 // configAPI is the program of cluster-config-api: types, and the gates' status.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"bootlab/test/facts"
-	"bootlab/test/standin/role"
+	"bootlab/standin/facts"
+	"bootlab/standin/role"
 )
 
 // program is the part of one image.

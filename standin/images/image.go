@@ -1,4 +1,5 @@
-package registry
+// Package images makes container images from scratch, and serves them.
+package images
 
 import (
 	"archive/tar"

@@ -16,7 +16,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"bootlab/test/standin/role"
+	"bootlab/standin/installer"
+	"bootlab/standin/role"
 )
 
 // programs are the parts that are played, by payload name.
@@ -41,6 +42,9 @@ func main() {
 	switch name {
 	case "cat":
 		os.Exit(cat(os.Args[1:]))
+	case "openshift-install":
+		installer.Main()
+		return
 	case "pause": // until it is killed, as the payload's image of that name
 		for {
 			time.Sleep(time.Hour)
