@@ -19,7 +19,8 @@ behind = echo '$1:'; go -C $1 list -e -m -u -f '{{if .Update}}  {{.Path}} {{.Ver
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/bootlab
+build: ## build bin/bootlab, with the stand-ins of bootlab demo in it
+	go generate ./standin
 	go build -tags=libvirt_dlopen -o bin/bootlab ./cmd/bootlab
 
 generate: build ## write scripts and guide of the lab in mylab/, made if it is not there

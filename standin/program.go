@@ -1,7 +1,12 @@
 package standin
 
 import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -24,6 +29,38 @@ type Program struct {
 func NewProgram(binary []byte) (*Program, error) {
 	layer, err := images.Layer(map[string]images.File{programPath: {Data: binary, Mode: 0o755}})
 	return &Program{binary, layer}, err
+}
+
+// The program has to be static, as no library is in the images; bootlab itself is
+// not where it can load libvirt. So it is a program of its own, and small: podman
+// may store it once for each image.
+//
+//go:generate env CGO_ENABLED=0 go build -trimpath -buildvcs=false "-ldflags=-s -w" -o built/stand-in ./program
+//go:generate gzip --best --no-name --force built/stand-in
+
+// built holds the program once go generate has run.
+//
+//go:embed built
+var built embed.FS
+
+// ErrNotBuilt says that bootlab was built without the program.
+var ErrNotBuilt = errors.New("this bootlab was built without its stand-ins")
+
+// Builtin is the program that bootlab contains.
+func Builtin() (*Program, error) {
+	packed, err := built.ReadFile("built/stand-in.gz")
+	if err != nil {
+		return nil, ErrNotBuilt
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("stand-in.gz: %w", err)
+	}
+	binary, err := io.ReadAll(reader)
+	if err != nil {
+		return nil, fmt.Errorf("stand-in.gz: %w", err)
+	}
+	return NewProgram(binary)
 }
 
 // Image is an image that has the program under other names as well, and files.

@@ -4,6 +4,7 @@
 package standin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"runtime"
@@ -39,6 +40,8 @@ type Options struct {
 	// Files are put into images of the payload, by their names and then by path:
 	// real programs in place of none.
 	Files map[string]map[string]images.File
+	// Repository is the first part of the repositories; empty is stand-in.
+	Repository string
 	// AnyImage: stand-ins take any pull spec for the payload's images, as is
 	// right where a lab overrides them.
 	AnyImage bool
@@ -76,9 +79,10 @@ func Push(to Registry, program *Program, id string, options Options) (*Release, 
 }
 
 func newRelease(id string, options Options) *Release {
+	repository := cmp.Or(options.Repository, "stand-in")
 	r := &Release{
 		ID: id, Version: options.Version, Kubernetes: kubernetes[id], Images: map[string]string{},
-		Repository: "stand-in/content", ReleaseRepository: "stand-in/release",
+		Repository: repository + "/content", ReleaseRepository: repository + "/release",
 	}
 	if r.Version == "" {
 		r.Version = id + ".0-okd-scos.0"
@@ -214,11 +218,13 @@ func (b *builder) role(name string, calls []facts.Call) *role.Role {
 	return r
 }
 
-// Label is the label that every image of a stand-in release has. Its value says
-// what the image stands in for.
+// Label is the label that every image of a stand-in release has. Its value is a
+// sentence for people; release-info.sh keeps that of the release image.
 const Label = "bootlab.stand-in"
 
-func labels(name string) map[string]string { return map[string]string{Label: name} }
+func labels(name string) map[string]string {
+	return map[string]string{Label: "stand-in made by bootlab: " + name + " is not the real program"}
+}
 
 // toolFiles are the files of the images that get-tools.sh opens: oc is a tiny
 // script that says what it stands in for, openshift-install a program of its own.

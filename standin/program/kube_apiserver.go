@@ -106,8 +106,8 @@ func makeBoundKey(dir string) {
 	}
 	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 	must(err)
-	must(os.WriteFile(path+".key", []byte(private), 0o600))
-	must(os.WriteFile(path+".pub", []byte(encodePEM("RSA PUBLIC KEY", public)), 0o644))
+	must(os.WriteFile(path+".key", []byte(marked(private)), 0o600))
+	must(os.WriteFile(path+".pub", []byte(marked(encodePEM("RSA PUBLIC KEY", public))), 0o644))
 }
 
 // tokenIssuer is the user's issuer of service account tokens, of the file or,

@@ -54,6 +54,10 @@ func main() {
 	if err != nil {
 		refuse("%v", err)
 	}
+	origin = r.Image
+	if origin == "release" {
+		origin = "the cluster-version-operator"
+	}
 	p, played := programs[r.Image]
 	if !played {
 		refuse("nothing plays %s yet", r.Image)

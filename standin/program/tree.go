@@ -53,7 +53,20 @@ func writeFile(path string, f file, dirMode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil || strings.HasSuffix(path, "/") {
 		return err
 	}
-	return os.WriteFile(path, []byte(f.data), f.mode)
+	return os.WriteFile(path, []byte(marked(f.data)), f.mode)
+}
+
+// origin is what the files of this process say they come from.
+var origin = "stand-in"
+
+// marked says in the first line of a text that it comes from a stand-in. YAML has
+// comments, and what stands before a block of PEM is no part of it; JSON has
+// nothing of the kind, and an empty file stays empty.
+func marked(data string) string {
+	if data == "" || strings.HasPrefix(data, "{") {
+		return data
+	}
+	return "# Written by bootlab's stand-in for " + origin + ", not by the real program.\n" + data
 }
 
 // hold lets a test stop a render: it waits for as long as the asset directory

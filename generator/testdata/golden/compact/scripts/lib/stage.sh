@@ -65,6 +65,7 @@ begin() { # ARGUMENT...
   check_host
   if [[ ${MODE} == verify ]]; then verify; fi
   enter_directory
+  [[ ! -s release-info/stand-in ]] || log "$(< release-info/stand-in)"
   check_inputs
   check_lab
   take_lock
