@@ -28,6 +28,7 @@ generate: build ## write scripts and guide of the lab in mylab/, made if it is n
 	bin/bootlab generate mylab
 
 test: ## test the module bootlab: needs no more than bash
+	go generate ./standin
 	go test ./...
 
 # One package of the complete run may take hours. Scripts wait more than they
