@@ -40,6 +40,9 @@ type Options struct {
 	// Files are put into images of the payload, by their names and then by path:
 	// real programs in place of none.
 	Files map[string]map[string]images.File
+	// Offline: the machine that renders may have no address but loopback, which no
+	// operator would take.
+	Offline bool
 	// Repository is the first part of the repositories; empty is stand-in.
 	Repository string
 	// AnyImage: stand-ins take any pull spec for the payload's images, as is
@@ -210,7 +213,7 @@ func (b *builder) playing(name string) (images.Image, error) {
 func (b *builder) role(name string, calls []facts.Call) *role.Role {
 	r := &role.Role{
 		Release: b.release.ID, Version: b.release.Version, Kubernetes: b.release.Kubernetes,
-		Image: name, Calls: calls, Variables: b.release.constants(),
+		Image: name, Offline: b.options.Offline, Calls: calls, Variables: b.release.constants(),
 	}
 	if !b.options.AnyImage {
 		b.release.addImages(r.Variables, b.facts)

@@ -14,7 +14,7 @@ func (d *Demo) version() string {
 }
 
 func (d *Demo) options() standin.Options {
-	return standin.Options{Version: d.version(), Repository: labs.StandIns}
+	return standin.Options{Version: d.version(), Repository: labs.StandIns, Offline: true}
 }
 
 // Image is the pull spec of the release image.

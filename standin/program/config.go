@@ -104,8 +104,9 @@ func serviceFamily(network *configObject) string {
 }
 
 // bootstrapAddress is this machine's address in the machine network, else its
-// first global one; and the wildcard address of the same family.
-func bootstrapAddress(machines *net.IPNet, family string) (address, listen string) {
+// first global one; and the wildcard address of the same family. Offline the
+// machine may have none.
+func bootstrapAddress(machines *net.IPNet, family string, offline bool) (address, listen string) {
 	listen = "0.0.0.0"
 	if family == "tcp6" {
 		listen = "[::]"
@@ -126,6 +127,10 @@ func bootstrapAddress(machines *net.IPNet, family string) (address, listen strin
 		if first == "" {
 			first = network.IP.String()
 		}
+	}
+	if first == "" && offline {
+		klogWarning("stand-in: this machine has no address but loopback, and the demo goes on with that")
+		first = map[string]string{"tcp4": "127.0.0.1", "tcp6": "::1"}[family]
 	}
 	if first == "" {
 		refuse("this container has no address of its own: was --net=host given?")

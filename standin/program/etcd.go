@@ -33,7 +33,7 @@ func renderEtcd(inv *invocation) {
 	infrastructure := readObject(inv.flags["infra-config-file"], "infrastructure", "Infrastructure")
 	m := member{host: hostName(), image: inv.flags["etcd-image"]}
 	machines := config.machineNetwork()
-	m.address, m.listen = bootstrapAddress(machines, serviceFamily(network))
+	m.address, m.listen = bootstrapAddress(machines, serviceFamily(network), inv.role.Offline)
 	if config.ControlPlane == nil {
 		klogFatal("unrecognized data structure in controlPlane field")
 	}

@@ -25,6 +25,8 @@ type Role struct {
 	// Kubernetes is the version that the payload declares.
 	Kubernetes string `json:"kubernetes"`
 	Image      string `json:"image"` // payload name, or "release"
+	// Offline: the machine may have no address but loopback.
+	Offline bool `json:"offline,omitempty"`
 	// Calls are the calls that bootkube.sh of the release makes.
 	Calls []facts.Call `json:"calls"`
 	// Variables are those of bootkube.sh that a call's values may hold.

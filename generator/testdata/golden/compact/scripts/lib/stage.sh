@@ -74,8 +74,7 @@ begin() { # ARGUMENT...
   open_log
   [[ -z ${RECORD} ]] || record 'stage start'
   [[ ${BY_STEP} == yes || -z ${MARKER} ]] || rm -f "${MARKER}"
-  rm -rf .new
-  remove_old_container
+  rm -rf .new && remove_old_container
 }
 
 # shellcheck source=lib/text.sh
