@@ -19,9 +19,10 @@ behind = echo '$1:'; go -C $1 list -e -m -u -f '{{if .Update}}  {{.Path}} {{.Ver
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-# Without it, and after a change of the data, a command reads the YAML itself.
-prepare: ## read labs/data once, so that each start of bin/bootlab need not
-	go generate ./labs
+# Without the data a command reads the YAML itself; without the stand-ins there is
+# no bootlab demo.
+prepare: ## read labs/data once, so that each start of bin/bootlab need not, and build the stand-ins of bootlab demo
+	go generate ./labs ./standin
 
 build: prepare ## build bin/bootlab
 	go build -tags=libvirt_dlopen -o bin/bootlab ./cmd/bootlab
@@ -31,6 +32,7 @@ generate: build ## write scripts and guide of the lab in mylab/, made if it is n
 	bin/bootlab generate mylab
 
 test: ## test the module bootlab: needs no more than bash
+	go generate ./standin
 	go test ./...
 
 # One package of the complete run may take hours. Scripts wait more than they

@@ -76,6 +76,9 @@ func (r *renderer) guideJSON() error {
 	if r.plan.Audited != nil {
 		index.add(startGroup, r.auditedEntry())
 	}
+	if lab.Release.StandIn() {
+		index.add(startGroup, r.standInEntry())
+	}
 	for _, release := range labs.Builtin().Releases {
 		index.add(releasesGroup, r.releaseData(release).entry())
 	}

@@ -55,14 +55,24 @@ func (d *markData) StageLinks(c labs.AuditedChange) string {
 }
 
 // mark says in every script and on every page that they were made from an
-// audited script, and names where they nevertheless differ from it. It comes
-// after everything else, so that no file can be without it. A plan that was not
-// audited stays as it is.
+// audited script, and names where they nevertheless differ from it; or that they
+// belong to a demo. It comes after everything else, so that no file can be
+// without it. Any other plan stays as it is.
 func (r *renderer) mark(templates fs.FS) error {
+	if r.plan.Lab.Release.StandIn() {
+		if err := r.markWith(templates, "demo", r.standInMark); err != nil {
+			return err
+		}
+	}
 	if r.plan.Audited == nil {
 		return nil
 	}
-	t, err := template.New("mark").Funcs(functions()).Option("missingkey=error").ParseFS(templates, "audited/*.tmpl")
+	return r.markWith(templates, "audited", func(file string) any { return r.markOf(file) })
+}
+
+// markWith puts the mark of a directory of templates into every script and page.
+func (r *renderer) markWith(templates fs.FS, dir string, data func(file string) any) error {
+	t, err := template.New("mark").Funcs(functions()).Option("missingkey=error").ParseFS(templates, dir+"/*.tmpl")
 	if err != nil {
 		return err
 	}
@@ -77,7 +87,7 @@ func (r *renderer) mark(templates fs.FS) error {
 			continue
 		}
 		var b strings.Builder
-		if err := t.ExecuteTemplate(&b, kind, r.markOf(f.Path)); err != nil {
+		if err := t.ExecuteTemplate(&b, kind, data(f.Path)); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 		place := markScript
@@ -160,6 +170,9 @@ func (r *renderer) auditedEntry() guidePage {
 func (r *renderer) releaseName() string {
 	if r.plan.Audited != nil {
 		return r.plan.Version() + " (made from " + r.plan.Audited.File + ", not reviewed)"
+	}
+	if r.plan.Lab.Release.StandIn() {
+		return r.plan.Version() + " (demo: stand-ins, not the real operators)"
 	}
 	return r.plan.Version()
 }

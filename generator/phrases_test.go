@@ -152,7 +152,7 @@ func TestPhrasesThatSlowTestsExpectStandInScripts(t *testing.T) {
 func standIns(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	err := filepath.WalkDir("../test/standin", func(name string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../standin", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
 			return err
 		}

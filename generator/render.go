@@ -86,6 +86,9 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 	if err := r.auditedPage(templates); err != nil {
 		return nil, err
 	}
+	if err := r.addStandInPage(templates); err != nil {
+		return nil, err
+	}
 	if err := r.guideJSON(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -21,10 +22,17 @@ func Commented(example, name string) ([]byte, error) {
 	return commented(example, name, Builtin())
 }
 
-func commented(example, name string, c *Catalog) ([]byte, error) {
-	if !isLabel(name, longestName) {
-		return nil, fmt.Errorf("%s is no name for a cluster; allowed: %s", quote(name), labelRule(longestName))
-	}
+// CommentedFor is Commented with a release whose registry has a CA of its own: the
+// file of that CA is named relative to lab.yaml.
+func CommentedFor(release ReleaseRef, caFile, example, name string) ([]byte, error) {
+	return commented(example, name, Builtin(), func(l *Lab) []string {
+		l.Release, l.AdditionalTrustBundle = release, caFile
+		return []string{"release.distribution", "release.version", "release.image", "additionalTrustBundle"}
+	})
+}
+
+// commented is Commented with changes, which set keys and name them.
+func commented(example, name string, c *Catalog, changes ...func(*Lab) []string) ([]byte, error) {
 	var about string
 	var names []string
 	for _, e := range ExampleList() {
@@ -49,6 +57,10 @@ func commented(example, name string, c *Catalog) ([]byte, error) {
 	l.lab.Metadata.Name = name
 	l.fillDefaults()
 	w := &labWriter{given: l.doc.given, fields: map[string]Field{}}
+	for _, change := range changes {
+		given, keys := w.given, change(l.lab)
+		w.given = func(path string) bool { return given(path) || slices.Contains(keys, path) }
+	}
 	for _, field := range Fields() {
 		w.fields[field.Path] = field
 	}

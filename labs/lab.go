@@ -57,6 +57,16 @@ type ReleaseRef struct {
 	Image        string `yaml:"image"`        // pull spec of the release image
 }
 
+// StandIns is the first part of the repositories that bootlab demo serves.
+const StandIns = "bootlab-stand-in"
+
+// StandIn says whether the release image is one of bootlab demo: a stand-in, as
+// all images that it names.
+func (r ReleaseRef) StandIn() bool {
+	_, repository, _ := strings.Cut(r.Image, "/")
+	return strings.HasPrefix(repository, StandIns+"/")
+}
+
 // Pool is a machine pool of install-config.yaml.
 type Pool struct {
 	Name     string `yaml:"name"`

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The parity test holds the stage data against testdata/bootkube-facts.yaml,
+// The parity test holds the stage data against standin/facts/bootkube.yaml,
 // which says the same in another form. For each release both are brought into
 // one list of lines, a fact a line in the order of bootkube.sh, and the lists
 // must be equal. Everything that is compared stands in the functions factsOf…
@@ -304,14 +304,14 @@ func writes(s *script, stage, path string) bool {
 	return false
 }
 
-// oracle is testdata/bootkube-facts.yaml. Whatever is read from it is noted,
+// oracle is standin/facts/bootkube.yaml. Whatever is read from it is noted,
 // so that a key that nothing reads is a problem and not an oversight.
 type oracle struct {
 	root     map[string]any
 	problems []string
 }
 
-const oracleFile = "testdata/bootkube-facts.yaml"
+const oracleFile = "../standin/facts/bootkube.yaml"
 
 func loadOracle(t *testing.T) *oracle {
 	t.Helper()

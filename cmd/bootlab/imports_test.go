@@ -49,9 +49,17 @@ var ours = map[string][]string{
 	"vms/provision": {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/serial", "vms/balancer"},
 	"vms/doctor":    {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/balancer", "vms/provision"},
 
+	"standin":           {"standin/facts", "standin/images", "standin/role"},
+	"standin/facts":     {},
+	"standin/role":      {"standin/facts"},
+	"standin/images":    {},
+	"standin/demo":      {"labs", "standin", "standin/images"},
+	"standin/program":   {"standin/facts", "standin/installer", "standin/role"},
+	"standin/installer": {"standin/role"},
+
 	"cmd/bootlab/background": {},
 	"cmd/bootlab/cli":        {"labs", "labs/inspect/check", "labs/inspect/host", "labs/inspect/watch", "labs/audit", "generator", "templates", "vms", "vms/access"},
-	"cmd/bootlab/lab":        {"cmd/bootlab/cli", "labs", "labs/audit", "generator", "templates", "vms"},
+	"cmd/bootlab/lab":        {"cmd/bootlab/cli", "labs", "labs/audit", "generator", "templates", "vms", "standin", "standin/demo"},
 	"cmd/bootlab/guide":      {"cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/diagnose", "labs/inspect/record", "labs/inspect/watch", "generator", "site"},
 	"cmd/bootlab/inspect": {"cmd/bootlab/background", "cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
 		"generator", "generator/diagram", "generator/overlay", "vms"},

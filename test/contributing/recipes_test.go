@@ -206,8 +206,8 @@ func TestTheRecipesWork(t *testing.T) {
 		file, text string
 		by         judgement
 	}{
-		{"labs/testdata/bootkube-facts.yaml", `      - {flag: "--example", value: sample, since: main}` + "\n", judgement{judgements[0].packages, judgements[0].tests[:1]}},
-		{"labs/testdata/bootkube-facts.yaml", "podman_name: sample-render", judgement{judgements[0].packages, judgements[0].tests[:1]}},
+		{"standin/facts/bootkube.yaml", `      - {flag: "--example", value: sample, since: main}` + "\n", judgement{judgements[0].packages, judgements[0].tests[:1]}},
+		{"standin/facts/bootkube.yaml", "podman_name: sample-render", judgement{judgements[0].packages, judgements[0].tests[:1]}},
 	} {
 		put := without(t, filepath.Join(dir, left.file), left.text)
 		if err := left.by.passes(dir); err == nil {

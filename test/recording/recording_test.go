@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bufio"
 	"encoding/xml"
 	"flag"
 	"os"
@@ -40,7 +41,38 @@ func session(t *testing.T) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
+	env := podman.New(t, podman.Accounts(t)[0])
+	for _, variable := range env.Environ() {
+		if strings.HasPrefix(variable, "CONTAINERS_") {
+			s.Env = append(s.Env, variable)
+		}
+	}
+	s.Offline = offline(t)
 	return s
+}
+
+// offline gives a process in a network of its own, which has only loopback.
+func offline(t *testing.T) int {
+	t.Helper()
+	if os.Getuid() != 0 {
+		podman.Unavailable(t, "only root makes a network namespace")
+	}
+	cmd := exec.Command("unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep infinity")
+	said, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	if line, err := bufio.NewReader(said).ReadString('\n'); line != "up\n" {
+		t.Fatalf("no network namespace: %q, %v", line, err)
+	}
+	return cmd.Process.Pid
 }
 
 func read(t *testing.T, name string) string {
@@ -61,7 +93,8 @@ func (s *Session) run(t *testing.T, command string, answers ...string) []string 
 	return lines
 }
 
-// A reader types what the front page shows, in that order, and sees the same.
+// A reader types what the front page shows, in that order, and sees the same. All
+// but the set-up runs without a network.
 func TestTheFrontPageShowsWhatItsCommandsPrint(t *testing.T) {
 	s := session(t)
 	shown := Console(read(t, "README.md"))
@@ -76,6 +109,7 @@ func TestTheFrontPageShowsWhatItsCommandsPrint(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	s.isADemo(t)
 	// The recording begins without keys.
 	if err := os.RemoveAll(filepath.Join(s.Dir, "mylab", "out", "work")); err != nil {
 		t.Fatal(err)
@@ -94,6 +128,36 @@ func TestTheFrontPageShowsWhatItsCommandsPrint(t *testing.T) {
 	}
 	if mask(Draw(title, lines)) != mask(read(t, picture)) {
 		t.Errorf("%s does not show what the command prints:\n%s\ngo -C test test ./recording -run FrontPage -update draws it again", picture, strings.Join(lines, "\n"))
+	}
+}
+
+// isADemo looks at the demo that the page has made, and removes it.
+func (s *Session) isADemo(t *testing.T) {
+	t.Helper()
+	for _, line := range s.run(t, "curl --silent --show-error --max-time 3 https://quay.io 2>&1 || echo 'no network'") {
+		if !strings.Contains(line, "no network") && !strings.Contains(line, "curl: ") {
+			t.Errorf("there is a network: %s", line)
+		}
+	}
+	const says = "stand-in release made by bootlab: no operator in it is real"
+	for command, want := range map[string]string{
+		"cat demo/out/work/assets/release-info/stand-in":                                says,
+		"demo/out/scripts/render-etcd.sh --verify":                                      "# " + says,
+		"demo/out/scripts/render-etcd.sh":                                               "==> " + says,
+		"head -n 1 demo/out/work/assets/etcd-bootstrap/etc-kubernetes/manifests/*.yaml": "# Written by bootlab's stand-in for cluster-etcd-operator, not by the real program.",
+		"head -n 1 demo/out/work/assets/tls/etcd-client.crt":                            "# Written by bootlab's stand-in for cluster-etcd-operator, not by the real program.",
+		"bin/bootlab verify demo render-etcd 2>&1":                                      "note: demo is a demo: its release image and operators are stand-ins made by bootlab",
+		"bin/bootlab demo --remove mylab 2>&1 || true":                                  "error: mylab is no demo",
+		"bin/bootlab demo mylab 2>&1 || true":                                           "error: mylab is a lab, and no demo",
+		"bin/bootlab demo demo --release 4.14 2>&1 || true":                             "error: demo is a demo of release 4.21",
+	} {
+		if lines := s.run(t, command); !slices.Contains(lines, want) {
+			t.Errorf("%s does not print %q:\n%s", command, want, strings.Join(lines, "\n"))
+		}
+	}
+	s.run(t, "bin/bootlab demo --remove demo")
+	if left := s.run(t, "podman image ls --quiet; ls -d demo 2> /dev/null || true"); !slices.Equal(left, []string{""}) {
+		t.Errorf("removed, and still there: %q", left)
 	}
 }
 

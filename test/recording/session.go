@@ -17,14 +17,22 @@ import (
 )
 
 // parts of the checkout are all that ./setup lab reads.
-var parts = []string{"cmd", "generator", "labs", "site", "templates", "vms", "go.mod", "go.sum", "setup"}
+var parts = []string{"cmd", "generator", "labs", "site", "standin", "templates", "vms", "go.mod", "go.sum", "setup"}
 
 // Programs are those that ./setup lab installs where they are missing. A test
 // installs nothing, so all of them have to be there.
 var Programs = []string{"bash", "go", "openssl", "jq", "flock", "podman", "newuidmap"}
 
 // Session is a directory like a new clone, in which commands run.
-type Session struct{ Dir string }
+type Session struct {
+	Dir string
+	// Env is added to the environment of the commands.
+	Env []string
+	// Offline is a process in whose network commands run, all but the first; 0 is
+	// the network of this machine.
+	Offline int
+	ran     bool
+}
 
 // NewSession copies what a clone has into an empty directory.
 func NewSession(dir string) (*Session, error) {
@@ -62,10 +70,15 @@ const limit = 10 * time.Minute
 func (s *Session) Run(command string, answers ...string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", command)
+	words := []string{"bash", "-c", command}
+	if s.Offline != 0 && s.ran {
+		words = append([]string{"nsenter", fmt.Sprintf("--net=/proc/%d/ns/net", s.Offline)}, words...)
+	}
+	s.ran = true
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir = s.Dir
 	// The copy has another path in each run: without paths the build is cached.
-	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"))
+	cmd.Env = append(append(os.Environ(), s.Env...), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if len(answers) > 0 {

@@ -4,7 +4,6 @@
 package registry
 
 import (
-	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -13,10 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/name"
-	ggcr "github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"bootlab/standin/images"
 )
 
 // Registry is a running registry.
@@ -27,7 +25,7 @@ type Registry struct {
 	// must lead here.
 	Name string
 
-	store http.Handler
+	store *images.Store
 	stop  func()
 
 	mu       sync.Mutex
@@ -90,11 +88,11 @@ func (r *Registry) serveAt(server *httptest.Server, name string) {
 	if name == "" {
 		r.Name = r.Host
 	}
+	r.store = images.NewStore(r.Name)
 }
 
 func newRegistry() *Registry {
 	return &Registry{
-		store:    ggcr.New(ggcr.Logger(log.New(io.Discard, "", 0))),
 		pulls:    map[string]int{},
 		refusals: map[string]int{},
 		faults:   map[string]*breakage{},
@@ -107,56 +105,15 @@ func (r *Registry) Close() {
 	r.stop()
 }
 
-// Push stores an image and returns its pull spec by digest.
+// Push stores an image and returns its pull spec by digest. It is no business of
+// the counters and faults.
 func (r *Registry) Push(repository string, image v1.Image) (string, error) {
-	digest, err := image.Digest()
-	if err != nil {
-		return "", err
-	}
-	ref, err := name.NewDigest(fmt.Sprintf("%s/%s@%s", r.Name, repository, digest), name.Insecure)
-	if err != nil {
-		return "", err
-	}
-	// A push is no business of the counters and faults.
-	transport := roundTripper(func(req *http.Request) (*http.Response, error) {
-		served := req.Clone(req.Context())
-		if served.Body == nil {
-			served.Body = http.NoBody
-		}
-		answer := httptest.NewRecorder()
-		r.store.ServeHTTP(answer, served)
-		response := answer.Result()
-		response.Request = req
-		return response, nil
-	})
-	if err := remote.Write(ref, image, remote.WithTransport(transport)); err != nil {
-		return "", fmt.Errorf("push %s: %w", ref, err)
-	}
-	return ref.String(), nil
+	return r.store.Push(repository, image)
 }
 
 // Tag gives a pushed image a second pull spec, by tag.
 func (r *Registry) Tag(repository, tag string, image v1.Image) (string, error) {
-	byDigest, err := r.Push(repository, image)
-	if err != nil {
-		return "", err
-	}
-	raw, err := image.RawManifest()
-	if err != nil {
-		return "", err
-	}
-	mediaType, err := image.MediaType()
-	if err != nil {
-		return "", err
-	}
-	req := httptest.NewRequest(http.MethodPut, "/v2/"+repository+"/manifests/"+tag, strings.NewReader(string(raw)))
-	req.Header.Set("Content-Type", string(mediaType))
-	answer := httptest.NewRecorder()
-	r.store.ServeHTTP(answer, req)
-	if answer.Code != http.StatusCreated {
-		return "", fmt.Errorf("tag %s as %s: status %d", byDigest, tag, answer.Code)
-	}
-	return r.Name + "/" + repository + ":" + tag, nil
+	return r.store.Tag(repository, tag, image)
 }
 
 // Pulls says how often a manifest of the repository was served.
@@ -196,7 +153,3 @@ func split(path string) (repository, kind string) {
 	}
 	return strings.Join(parts[:len(parts)-2], "/"), parts[len(parts)-2]
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

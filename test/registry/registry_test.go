@@ -9,11 +9,13 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"bootlab/standin/images"
 )
 
 func smallImage(t *testing.T) v1.Image {
 	t.Helper()
-	image, err := Image{Files: map[string]File{"/a/b": {Data: []byte(strings.Repeat("x", 1000))}, "/a/c": {Link: "/a/b"}}}.Build()
+	image, err := images.Image{Files: map[string]images.File{"/a/b": {Data: []byte(strings.Repeat("x", 1000))}, "/a/c": {Link: "/a/b"}}}.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

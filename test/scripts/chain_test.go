@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"bootlab/labs"
-	"bootlab/test/facts"
+	"bootlab/standin/facts"
 	"bootlab/test/podman"
 	"bootlab/test/standin"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"bootlab/labs"
+	"bootlab/standin/images"
 	"bootlab/test/controlplane"
 	"bootlab/test/podman"
-	"bootlab/test/registry"
 	"bootlab/test/standin"
 )
 
@@ -119,7 +119,7 @@ func WithEtcdctl(tb testing.TB) standin.Options {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return standin.Options{Files: map[string]map[string]registry.File{"etcd": {"/usr/bin/etcdctl": {Data: data, Mode: 0o755}}}}
+	return standin.Options{Files: map[string]map[string]images.File{"etcd": {"/usr/bin/etcdctl": {Data: data, Mode: 0o755}}}}
 }
 
 // keyStages are the scripts of a local run that make what a control plane runs

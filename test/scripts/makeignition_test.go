@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"bootlab/labs"
+	"bootlab/standin/role"
 	"bootlab/test/ignition"
 	"bootlab/test/podman"
 	"bootlab/test/standin"
@@ -35,7 +36,7 @@ func ignitionLab(t *testing.T, id string, options Options) *Lab {
 // installer puts the stand-in for openshift-install in place, with a fault.
 func (l *Lab) installer(t *testing.T, fault string) {
 	t.Helper()
-	program, err := standin.Installer(standin.InstallerBuild{Release: l.Release.ID, Version: "4.99.0", Image: "registry.example.test/built-in:1", Fault: fault})
+	program, err := standin.Installer(role.Installer{Release: l.Release.ID, Version: "4.99.0", Image: "registry.example.test/built-in:1", Fault: fault})
 	if err != nil {
 		t.Fatal(err)
 	}

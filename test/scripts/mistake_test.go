@@ -8,9 +8,9 @@ import (
 
 	"bootlab/labs"
 	"bootlab/labs/sample"
+	"bootlab/standin/role"
 	"bootlab/test/assets"
 	"bootlab/test/podman"
-	"bootlab/test/standin/role"
 )
 
 // mistake is something that an operator refuses. Where the inputs alone are

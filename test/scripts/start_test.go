@@ -14,8 +14,8 @@ import (
 
 	"bootlab/labs"
 	"bootlab/labs/sample"
+	"bootlab/standin/facts"
 	"bootlab/test/controlplane"
-	"bootlab/test/facts"
 	"bootlab/test/podman"
 	"bootlab/test/standin"
 )

@@ -23,6 +23,10 @@ var (
 	planLine  = regexp.MustCompile(`^1\.\.([0-9]+)$`)
 )
 
+// standInComment follows the version once release-info.sh has run: the release of
+// these tests is a stand-in.
+const standInComment = "# stand-in release made by bootlab: no operator in it is real"
+
 // ParseTAP reads a TAP 14 document in the form that scripts write, and nothing
 // else: the version, points numbered from 1, a YAML block behind each that is
 // not ok and behind no other, and the plan as the last line.
@@ -37,6 +41,9 @@ func ParseTAP(text string) ([]Point, error) {
 	}
 	for r.at < len(r.lines) {
 		line := r.next()
+		if r.at == 2 && line == standInComment {
+			continue
+		}
 		if m := planLine.FindStringSubmatch(line); m != nil {
 			return r.points, r.finish(m[1])
 		}
@@ -154,6 +161,9 @@ func ParseSubtests(text string) ([]Subtest, error) {
 	var all []Subtest
 	for r.at < len(r.lines) {
 		line := r.next()
+		if r.at == 2 && line == standInComment {
+			continue
+		}
 		if m := planLine.FindStringSubmatch(line); m != nil {
 			r.points = make([]Point, len(all))
 			return all, r.finish(m[1])

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"bootlab/labs/sample"
+	"bootlab/standin/role"
 	"bootlab/test/assets"
 	"bootlab/test/standin"
-	"bootlab/test/standin/role"
 )
 
 // controlPlane are the renders that need certificates.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"bootlab/labs/sample"
+	"bootlab/standin/role"
 	"bootlab/test/assets"
 	"bootlab/test/standin"
-	"bootlab/test/standin/role"
 )
 
 // render is a stage of bootkube.sh, where its operator writes, and what.

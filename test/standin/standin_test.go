@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"bootlab/standin/facts"
 	"bootlab/test/assets"
-	"bootlab/test/facts"
 	"bootlab/test/podman"
 	"bootlab/test/registry"
 	"bootlab/test/standin"

@@ -117,6 +117,9 @@ func runVerify(ctx context.Context, io cli.Streams, r *verifyRequest) error {
 	if err != nil {
 		return err
 	}
+	if plan.Lab.Release.StandIn() {
+		fmt.Fprintf(io.Err, "note: %s is a demo: its release image and operators are stand-ins made by bootlab\n", cli.Visible(r.lab))
+	}
 	if r.from != "" {
 		return r.bundle(ctx, io, plan)
 	}

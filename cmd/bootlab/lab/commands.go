@@ -10,5 +10,5 @@ import (
 
 // Commands are those of this group, as they stand in the help.
 func Commands(io cli.Streams) []*cobra.Command {
-	return []*cobra.Command{newInitCommand(io), newLabsCommand(io), newCheckCommand(io), newGenerateCommand(io), newAuditCommand(io)}
+	return []*cobra.Command{newInitCommand(io), newLabsCommand(io), newCheckCommand(io), newGenerateCommand(io), newAuditCommand(io), newDemoCommand(io)}
 }

@@ -37,6 +37,7 @@ const (
 	blockEnd   = "  ..."
 	blockText  = "    "
 	command    = "  command: |-\n"
+	comment    = "# "
 )
 
 // longest is how much of a line an error quotes.
@@ -45,7 +46,7 @@ const longest = 120
 // ParseTAP reads a TAP 14 document in the form that lib/checks.sh writes, and
 // nothing else: the version, points numbered from 1, each check once, a YAML
 // block behind each that is not ok and behind no other, and the plan as the last
-// line, or "Bail out!". A stage that never ran is one point without a block. What
+// line, or "Bail out!". Comments between them are skipped. A stage that never ran is one point without a block. What
 // was read before an error is given too.
 func ParseTAP(text string) (*TAP, error) {
 	r := &tapReader{rest: text, tap: &TAP{}, seen: map[string]bool{}}
@@ -56,6 +57,9 @@ func ParseTAP(text string) (*TAP, error) {
 	for err == nil {
 		if line, err = r.next(); err != nil {
 			break
+		}
+		if strings.HasPrefix(line, comment) {
+			continue
 		}
 		if reason, bailed := strings.CutPrefix(line, bailOut); bailed {
 			r.tap.Bailed = strings.TrimSpace(reason)

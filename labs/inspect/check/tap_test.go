@@ -135,3 +135,13 @@ func FuzzParseTAP(f *testing.F) {
 		}
 	})
 }
+
+func TestCommentsInTAPAreSkipped(t *testing.T) {
+	text := strings.Replace(goodTAP, "ok 1", "# a stand-in\nok 1", 1)
+	if tap, err := ParseTAP(text); err != nil || len(tap.Points) != 3 {
+		t.Errorf("%+v, %v", tap, err)
+	}
+	if _, err := ParseTAP("# first\n" + goodTAP); err == nil {
+		t.Error("a comment before the version was taken")
+	}
+}

@@ -9,6 +9,7 @@ CHECKS=0 FAILED=0 ONLY=''
 [[ ${1:-} != --only ]] || { ONLY=$2 && shift 2; }
 echo 'TAP version 14'
 cd -- "${1:-${ASSET_DIR}}" 2> /dev/null || { echo "Bail out! cannot enter ${ASSET_DIR}" && exit 3; }
+[[ ! -s release-info/stand-in ]] || echo "# $(< release-info/stand-in)" # a comment in TAP
 
 check() { # ID TITLE, the command on standard input
   local command='' found status

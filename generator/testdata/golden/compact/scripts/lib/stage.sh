@@ -64,6 +64,7 @@ begin() { # ARGUMENT...
   check_host
   if [[ ${MODE} == verify ]]; then verify; fi
   enter_directory
+  [[ ! -s release-info/stand-in ]] || log "$(< release-info/stand-in)"
   check_inputs
   take_lock
   skip_if_done
