@@ -67,13 +67,13 @@ func typedHere(line string) string {
 func (r *renderer) causes() error {
 	all := labs.BuiltinDiagnosis().For(r.plan)
 	links := &links{r.titles(), "../"}
-	variables, err := diagnosisVariables(r.plan)
-	if err != nil {
-		return err
-	}
 	for i, whole := range all.Layers {
 		layer := ownCauses(whole)
-		page := &layerPage{Layer: layer, links: links, Number: i + 1, Questions: len(all.Layers), Looked: looked(all, layer.ID), Variables: variables}
+		page := &layerPage{Layer: layer, links: links, Number: i + 1, Questions: len(all.Layers), Looked: looked(all, layer.ID)}
+		var err error
+		if page.Variables, err = diagnosisVariables(r.plan, page.Looked); err != nil {
+			return err
+		}
 		if i > 0 {
 			page.Before = all.Layers[i-1]
 		}

@@ -102,6 +102,17 @@ func (d *chapterData) Users(image, variable string) (string, error) {
 	return strings.Join(out, ", "), nil
 }
 
+// Causes links to the page of a question of the diagnosis, where the lab has it.
+func (d *chapterData) Causes(layer string) (string, error) {
+	if !slices.ContainsFunc(labs.BuiltinDiagnosis().Layers, func(l *labs.Layer) bool { return l.ID == layer }) {
+		return "", fmt.Errorf("chapter %s: there is no layer %s", d.Chapter.ID, layer)
+	}
+	if !slices.ContainsFunc(d.Layers(), func(l *labs.Layer) bool { return l.ID == layer }) {
+		return "not in this lab", nil
+	}
+	return "[causes](layers/" + layer + ".md)", nil
+}
+
 // Ports are the ports that are open on a kind of machine.
 func (d *chapterData) Ports(machine string) []labs.Port {
 	return labs.BuiltinGuide().PortsOf(machine, d.Plan)
@@ -204,7 +215,7 @@ func (r *renderer) chapter(templates fs.FS, c *labs.Chapter, pages map[string]st
 	if following != "" {
 		b.WriteString("\n## Next\n\n[" + pages[following] + "](" + following + ".md): " + r.summary(following) + "\n")
 	}
-	r.add("guide/"+c.ID+".md", 0o644, blank.ReplaceAllString(b.String(), "\n\n"))
+	r.add("guide/"+c.ID+".md", 0o644, r.ownWords(blank.ReplaceAllString(b.String(), "\n\n")))
 	return nil
 }
 

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -172,8 +173,22 @@ func (r *renderer) page(template, path string, data any) error {
 	if err := r.pages.ExecuteTemplate(&b, template, data); err != nil {
 		return fmt.Errorf("page %s: %w", path, err)
 	}
-	r.add(path, 0o644, withoutBlanks(strings.TrimLeft(b.String(), "\n")))
+	r.add(path, 0o644, r.ownWords(withoutBlanks(strings.TrimLeft(b.String(), "\n"))))
 	return nil
+}
+
+// ownCommand is bootlab with one of its commands in a text.
+var ownCommand = regexp.MustCompile("(^|[^-/a-z])bootlab ((?:vms|init|generate|check|explain|diff|releases|site|verify|diagnose|gather|timeline|audit|doctor|connectivity|certificates|watch|mask)\\b)")
+
+// ownWords puts into a page's prose what the reader has: bootlab in bin/, where
+// ./setup lab puts it, and the lab's domain in the place of NAME.DOMAIN.
+func (r *renderer) ownWords(text string) string {
+	domain := strings.NewReplacer("CLUSTER.DOMAIN", r.plan.Lab.Domain(), "NAME.DOMAIN", r.plan.Lab.Domain())
+	pieces := strings.Split(text, "\n```")
+	for i := 0; i < len(pieces); i += 2 {
+		pieces[i] = domain.Replace(ownCommand.ReplaceAllString(pieces[i], "${1}bin/bootlab $2"))
+	}
+	return strings.Join(pieces, "\n```")
 }
 
 // withoutBlanks has one blank line in the place of several, outside of code.

@@ -102,9 +102,11 @@ func (d *pageData) Conditional() []labs.Flag {
 func (d *pageData) Duration() string {
 	switch seconds := d.Seconds; {
 	case seconds == 0:
-		return "it waits for others, so as long as they take"
-	case seconds < 90:
+		return "as long as what it waits for"
+	case seconds < 90 && d.Run != nil:
 		return fmt.Sprintf("about %d s once its images are there", seconds)
+	case seconds < 90:
+		return fmt.Sprintf("about %d s", seconds)
 	default:
 		return fmt.Sprintf("about %d minutes", (seconds+30)/60)
 	}

@@ -49,17 +49,26 @@ func named(layer *labs.Layer) []string {
 
 // diagnosisVariables are the lines of bash that set what evidence lines use, for a
 // node.
-func diagnosisVariables(p *labs.Plan) (string, error) {
+func diagnosisVariables(p *labs.Plan, used []*labs.Evidence) (string, error) {
 	all := p.Lab.Settings()
+	text := ""
+	for _, e := range used {
+		text += e.Run
+	}
 	out := []string{"ASSET_DIR=" + labs.AssetDir + " HOST_ROOT= WORK_DIR=work"}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !strings.Contains(text, "${"+strings.ToUpper(name)) {
+			continue
+		}
 		value, err := shquote(all[name])
 		if err != nil {
 			return "", err
 		}
 		out = append(out, strings.ToUpper(name)+"="+value)
 	}
-	out = append(out, `oc() { command oc --kubeconfig="${ASSET_DIR}/auth/kubeconfig" --request-timeout=5s "$@"; }`)
+	if strings.Contains(text, "oc ") {
+		out = append(out, `oc() { command oc --kubeconfig="${ASSET_DIR}/auth/kubeconfig" --request-timeout=5s "$@"; }`)
+	}
 	return strings.Join(out, "\n"), nil
 }
 
