@@ -142,8 +142,8 @@ func TestTheHomePageHasThreeDoors(t *testing.T) {
 			t.Errorf("the way through the guide takes %v minutes", minutes)
 		}
 		at := 0
-		for _, part := range []string{"\n```mermaid architecture\n", "\n## Understand it", "](guide/why-bootstrap.md)", "\n## Do it", "\nscripts/make-pki.sh --step\n",
-			"\n## My bootstrap hangs\n", "bin/bootlab diagnose " + p.Lab.Metadata.Name + "\n", "](guide/troubleshooting.md)", "\n## All scripts"} {
+		for _, part := range []string{"\n## Understand it", "](guide/why-bootstrap.md)", "\n## Do it", "\nscripts/make-pki.sh --step\n",
+			"\n## My bootstrap hangs\n", "bin/bootlab diagnose " + p.Lab.Metadata.Name + "\n", "](guide/troubleshooting.md)", "\n```mermaid architecture\n", "\n## All scripts"} {
 			i := strings.Index(home[at:], part)
 			if i < 0 {
 				t.Errorf("no %q behind what comes before it", part)

@@ -21,7 +21,7 @@ func TestEveryCauseHasAnAddress(t *testing.T) {
 			if !strings.Contains(text, "# "+plain(layer.Title)+"\n\n**"+plain(layer.Ask)+"** "+plain(layer.Why)) {
 				t.Errorf("layer %s is not told", layer.ID)
 			}
-			if !strings.Contains(files["guide/troubleshooting.md"], cell(plain(layer.Ask))+" | ["+cell(plain(layer.Title))+"](layers/"+layer.ID+".md) |") {
+			if !strings.Contains(files["guide/troubleshooting.md"], ". "+plain(layer.Ask)+" If not: ["+plain(layer.Title)+"](layers/"+layer.ID+".md)\n") {
 				t.Errorf("the questions do not lead to %s", layer.ID)
 			}
 			for _, s := range layer.Symptoms {
