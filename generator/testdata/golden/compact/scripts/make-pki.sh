@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# make-pki: Make the keys and certificates that a cluster is born with
+# make-pki: Make the keys and certificates of a new cluster
 #
-# Nothing in a bootstrap is trusted by default. The API server shows a
-# certificate under each name it has, every client shows one of its own, and a
-# new node that knows neither trusts one CA that came with its Ignition. So the
-# PKI stands before everything else: eleven roots for eleven purposes, so that a
-# lost key opens one door only, and what the bootstrap's API server shows to
-# others lasts a single day. The installer makes all of it in memory and packs
-# it into bootstrap.ign; here it is made one file at a time.
+# Nothing in a bootstrap is trusted by default. The API server presents a
+# certificate for each of its names, every client presents one of its own, and a
+# new node trusts one CA that came with its Ignition. So the PKI comes first:
+# eleven roots for eleven purposes, so that a stolen key gives access to one
+# thing only, and serving certificates of the bootstrap's API server that live a
+# single day. The installer creates all of it in memory and packs it into
+# bootstrap.ign; here you create it file by file.
 #
 # Writes: tls/
 #         make-pki/
