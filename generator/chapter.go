@@ -17,8 +17,14 @@ import (
 type chapterData struct {
 	*labs.Plan
 	*labs.Chapter
+	*links
 	misconceptions []labs.Misconception
-	pages          map[string]string // titles of the pages of this output, by id
+}
+
+// links knows the pages of an output.
+type links struct {
+	pages map[string]string // titles by id
+	up    string            // leads from the page to guide/
 }
 
 // Misconception is a wrong misconception and what is right, as a block of the page. It is an
@@ -44,17 +50,17 @@ func (d *chapterData) Misconception(id string) (string, error) {
 
 // Link is a link to the page of a stage, a library or a chapter; a chapter is
 // called by its title. A stage that has no page in this output is only named.
-func (d *chapterData) Link(id string) (string, error) {
-	title, ok := d.pages[id]
+func (l *links) Link(id string) (string, error) {
+	title, ok := l.pages[id]
 	switch {
 	case ok && labs.BuiltinGuide().Chapter(id) != nil:
-		return "[" + title + "](" + id + ".md)", nil
+		return "[" + title + "](" + l.up + id + ".md)", nil
 	case ok:
-		return "[" + id + "](" + id + ".md)", nil
+		return "[" + id + "](" + l.up + id + ".md)", nil
 	case labs.Builtin().Stage(id) != nil:
 		return "`" + id + "`", nil
 	}
-	return "", fmt.Errorf("chapter %s: there is no page %s to link to", d.Chapter.ID, id)
+	return "", fmt.Errorf("there is no page %s to link to", id)
 }
 
 // Since says whether the lab's release is that one or a later one.
@@ -94,6 +100,17 @@ func (d *chapterData) Users(image, variable string) (string, error) {
 		out = append(out, link)
 	}
 	return strings.Join(out, ", "), nil
+}
+
+// Causes links to the page of a question of the diagnosis, where the lab has it.
+func (d *chapterData) Causes(layer string) (string, error) {
+	if !slices.ContainsFunc(labs.BuiltinDiagnosis().Layers, func(l *labs.Layer) bool { return l.ID == layer }) {
+		return "", fmt.Errorf("chapter %s: there is no layer %s", d.Chapter.ID, layer)
+	}
+	if !slices.ContainsFunc(d.Layers(), func(l *labs.Layer) bool { return l.ID == layer }) {
+		return "not in this lab", nil
+	}
+	return "[causes](layers/" + layer + ".md)", nil
 }
 
 // Ports are the ports that are open on a kind of machine.
@@ -181,16 +198,65 @@ func (r *renderer) chapter(templates fs.FS, c *labs.Chapter, pages map[string]st
 	}
 	var b strings.Builder
 	b.WriteString("# " + c.Title + "\n\n" + c.Summary + "\n\n")
-	data := &chapterData{r.plan, c, labs.BuiltinGuide().MisconceptionsOf(c.ID, r.plan), pages}
+	data := &chapterData{r.plan, c, &links{pages, ""}, labs.BuiltinGuide().MisconceptionsOf(c.ID, r.plan)}
+	objectives, err := data.objectives()
+	if err != nil {
+		return fmt.Errorf("chapter %s: %w", c.ID, err)
+	}
+	b.WriteString(objectives)
 	if err := t.Execute(&b, data); err != nil {
 		return fmt.Errorf("chapter %s: %w", c.ID, err)
 	}
-	b.WriteString("\n\n## Sources\n\nRead from " + c.Source + ".\n")
-	if following != "" {
-		b.WriteString("\n## Next\n\n[" + pages[following] + "](" + following + ".md)\n")
+	b.WriteString("\n\n## Sources\n\n")
+	for _, link := range c.Links {
+		b.WriteString("- [" + link.Title + "](" + link.URL + ")\n")
 	}
-	r.add("guide/"+c.ID+".md", 0o644, blank.ReplaceAllString(b.String(), "\n\n"))
+	b.WriteString("\nRead from " + c.Source + ".\n")
+	if following != "" {
+		b.WriteString("\n## Next\n\n[" + pages[following] + "](" + following + ".md): " + r.summary(following) + "\n")
+	}
+	r.add("guide/"+c.ID+".md", 0o644, r.ownWords(blank.ReplaceAllString(b.String(), "\n\n")))
 	return nil
+}
+
+// objectives is the beginning of a chapter: what a reader can do after it, and
+// needs for it.
+func (d *chapterData) objectives() (string, error) {
+	var needs []string
+	for _, need := range d.Needs {
+		if d.pages[need] != "" {
+			link, err := d.Link(need)
+			if err != nil {
+				return "", err
+			}
+			need = link
+		}
+		needs = append(needs, need)
+	}
+	text := "After this page you can\n\n"
+	for i, able := range d.Able {
+		text += "- " + able + ending(i == len(d.Able)-1) + "\n"
+	}
+	if len(needs) > 0 {
+		text += "\nYou need: " + strings.Join(needs, ", ") + ".\n"
+	}
+	return text + "\n", nil
+}
+
+// ending is the mark behind an item of a list of parts of one sentence.
+func ending(last bool) string {
+	if last {
+		return "."
+	}
+	return ";"
+}
+
+// summary tells what is on a page of a chapter or a stage.
+func (r *renderer) summary(id string) string {
+	if c := labs.BuiltinGuide().Chapter(id); c != nil {
+		return c.Summary
+	}
+	return firstSentence(r.plan.Stage(id).Why)
 }
 
 // pictureFunction gives chapters the function picture, which prints a picture

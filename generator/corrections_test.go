@@ -27,7 +27,7 @@ var corrections = []correction{
 	{misconception: "fifteen-stages", page: "dissecting-bootkube", Span: labs.Span{Since: "4.15"},
 		wrong: `(?i)\b(15|fifteen) stages`, sample: "the 15 stages", right: `records (1[6-9]|[2-9][0-9]) stages that do something`},
 	{misconception: "copied-to-assets", page: "copy-manifests",
-		wrong: `cp [^\n]*/assets/manifests`, sample: "cp -r /opt/openshift/manifests /assets/manifests", right: "`openshift/\\*` \\| `manifests/`"},
+		wrong: `cp [^\n]*/assets/manifests`, sample: "cp -r /opt/openshift/manifests /assets/manifests", right: "`manifests/`: from `openshift/\\*`"},
 	{misconception: "digest-by-oc", page: "release-image",
 		wrong: `oc adm release info[^\n]*\.digest`, sample: "oc adm release info IMAGE -o json | jq -r .digest", right: "asks `podman inspect`\\s+for the digest"},
 	{misconception: "api-is-the-api-server", page: "render-api", Span: labs.Span{Since: "4.15"},
@@ -64,7 +64,7 @@ var corrections = []correction{
 		wrong: `(?i)bootkube(\.sh)? (writes|places) (all|the) static pod`, sample: "bootkube writes the static pods", right: "`kube-apiserver-pod\\.yaml` \\| cluster-bootstrap"},
 	{misconception: "baked-static-pods", page: "static-pods",
 		wrong: `(?i)static pods? [^\n.]*(baked|part of the Ignition)`, sample: "kubelet starts static pods (pre-baked in ignition)", right: `wait in .*bootstrap-manifests.,\s+where no kubelet\s+looks`},
-	{misconception: "only-asset-dir", page: "completion",
+	{misconception: "only-asset-dir", page: "start-bootstrap",
 		wrong: `start --asset-dir=\S+\s`, sample: "cluster-bootstrap start --asset-dir=/assets\n", right: `--tear-down-early=false`},
 	{misconception: "cluster-bootstrap-renders", page: "timeline",
 		wrong: `cluster-bootstrap renders`, sample: "cluster-bootstrap renders manifests", right: `creates every file of .manifests/. in the API`},
@@ -89,7 +89,7 @@ var corrections = []correction{
 	{misconception: "log-lines", page: "render-etcd",
 		wrong: `Rendering (etcd|kube-apiserver) manifests`, sample: "Rendering etcd manifests...", right: `Rendering CEO Manifests\.\.\.`},
 	{misconception: "tearing-down-etcd", page: "etcd-membership",
-		wrong: `Tearing down etcd`, sample: "Tearing down etcd-bootstrap...", right: `"Removing bootstrap member"`},
+		wrong: `Tearing down etcd`, sample: "Tearing down etcd-bootstrap...", right: `"Bootstrap member removed"|"successfully removed bootstrap member"`},
 	{misconception: "kubeconfig-names", page: "kubeconfigs",
 		wrong: `\b(localhost|admin)\.kubeconfig`, sample: "kubeconfigs/admin.kubeconfig", right: "`auth/kubeconfig-loopback` \\| `https://localhost:6443`"},
 	{misconception: "masters-without-mcs", page: "machine-config-server",
@@ -109,7 +109,7 @@ var corrections = []correction{
 	{misconception: "bootkube-removes-member", page: "etcd-membership",
 		wrong: `(?i)bootkube(\.sh|\.service)? removes the [^\n.]*member`, sample: "bootkube removes the bootstrap etcd member", right: `.bootkube\.sh. ends\. The member is still there`},
 	{misconception: "no-one-removes-member", page: "etcd-membership",
-		wrong: `(?i)remove the (bootstrap|etcd)[^\n.]* member by hand`, sample: "remove the bootstrap etcd member by hand", right: `BootstrapTeardownController sees it, and removes the member`},
+		wrong: `(?i)remove the (bootstrap|etcd)[^\n.]* member by hand`, sample: "remove the bootstrap etcd member by hand", right: `BootstrapTeardownController sees it and removes the member`},
 	{misconception: "third-replaces-bootstrap", page: "etcd-membership",
 		wrong: `(?i)third master replaces|replaces the bootstrap member`, sample: "the third master replaces it", right: `\| 4 \| and |to two, three and four members`},
 	{misconception: "two-nodes", page: "completion", Span: labs.Span{Since: "4.18"},
@@ -147,7 +147,7 @@ func TestWhatIsOftenSaidWronglyIsSaidRightly(t *testing.T) {
 				continue
 			}
 			asked[c.misconception] = true
-			if !right[i].MatchString(files["guide/"+c.page+".md"]) {
+			if !right[i].MatchString(files["guide/"+c.page+".md"] + files["guide/"+c.page+"-script.md"]) {
 				t.Errorf("%s: %s does not say %s", c.misconception, c.page, c.right)
 			}
 			for _, page := range said {

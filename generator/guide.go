@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,12 +26,71 @@ type libraryPage struct {
 // HasValues says whether values of the lab stand in the file.
 func (p libraryPage) HasValues() bool { return p.File == "lib/registries.sh" }
 
-// indexData is what the first page and the README of the output see.
+// indexData is what the first page sees, which is the README of the output.
 type indexData struct {
 	*labs.Plan
 	Scripts   []*scriptData
 	Libraries []libraryPage
 	Chain     string
+	Tour      []tourStop
+}
+
+// tourStop is a chapter of the way through the guide that takes half an hour.
+type tourStop struct {
+	*labs.Chapter
+	Minutes int
+}
+
+// FirstNeeds are the programs that the first script calls.
+func (d indexData) FirstNeeds() []string { return d.Scripts[0].Commands() }
+
+// Questions is the number of questions that the diagnosis asks.
+func (d indexData) Questions() int { return len(labs.BuiltinDiagnosis().For(d.Plan).Layers) }
+
+// Minutes is how long the whole way takes.
+func (d indexData) Minutes() int {
+	sum := 0
+	for _, stop := range d.Tour {
+		sum += stop.Minutes
+	}
+	return sum
+}
+
+// wordsPerMinute is how fast somebody reads who learns from what they read.
+const wordsPerMinute = 230
+
+// minutes is how long it takes to read a page's prose and tables, without code and
+// pictures.
+func minutes(page string) int {
+	words := 0
+	for i, piece := range strings.Split(page, "\n```") {
+		if i%2 == 0 {
+			words += len(strings.Fields(piece))
+		}
+	}
+	return words/wordsPerMinute + 1
+}
+
+// index renders the first page. It comes last, because it tells how long others
+// are.
+func (r *renderer) index() error {
+	d := indexData{Plan: r.plan, Scripts: r.paged, Libraries: r.shared[1:], Chain: chainScript}
+	for _, id := range r.readingOrder() {
+		if c := labs.BuiltinGuide().Chapter(id); c != nil && c.Tour {
+			d.Tour = append(d.Tour, tourStop{c, minutes(r.text("guide/" + id + ".md"))})
+		}
+	}
+	return r.page("README.md.tmpl", "README.md", d)
+}
+
+// text is a file that was made.
+func (r *renderer) text(path string) string {
+	for _, f := range r.out.Files {
+		if f.Path == path {
+			return string(f.Data)
+		}
+	}
+	return ""
 }
 
 // HasScript says whether a stage has a script in this output.
@@ -49,8 +109,12 @@ func (r *renderer) guide() error {
 	for _, d := range r.paged {
 		pages[d.ID] = true
 	}
+	titles, order := r.titles(), r.readingOrder()
 	for _, d := range r.paged {
 		page := &pageData{scriptData: d, Misconceptions: labs.BuiltinGuide().MisconceptionsOf(d.ID, r.plan), pages: pages}
+		if i := slices.Index(order, d.ID); i+1 < len(order) {
+			page.following = "[" + titles[order[i+1]] + "](" + order[i+1] + ".md)"
+		}
 		if d.Scripted() && d.Script == "" {
 			page.Segments = Segments(d.Body)[headSegments:]
 			page.Stepped = isStageScript(r.sources[d.ID])
@@ -63,13 +127,18 @@ func (r *renderer) guide() error {
 		if err := r.page("stage.md.tmpl", "guide/"+d.ID+".md", page); err != nil {
 			return err
 		}
+		if id := page.ScriptPage(); id != "" {
+			if err := r.page("script.md.tmpl", "guide/"+id+".md", page); err != nil {
+				return err
+			}
+		}
 	}
 	for _, page := range r.shared {
 		if err := r.page("library.md.tmpl", "guide/"+page.ID+".md", page); err != nil {
 			return err
 		}
 	}
-	return r.page("README.md.tmpl", "README.md", indexData{r.plan, r.paged, r.shared[1:], chainScript})
+	return nil
 }
 
 // share keeps a file that scripts share for the guide. Its first line explains
@@ -104,8 +173,31 @@ func (r *renderer) page(template, path string, data any) error {
 	if err := r.pages.ExecuteTemplate(&b, template, data); err != nil {
 		return fmt.Errorf("page %s: %w", path, err)
 	}
-	r.add(path, 0o644, strings.TrimLeft(b.String(), "\n"))
+	r.add(path, 0o644, r.ownWords(withoutBlanks(strings.TrimLeft(b.String(), "\n"))))
 	return nil
+}
+
+// ownCommand is bootlab with one of its commands in a text.
+var ownCommand = regexp.MustCompile("(^|[^-/a-z])bootlab ((?:vms|init|generate|check|explain|diff|releases|site|verify|diagnose|gather|timeline|audit|doctor|connectivity|certificates|watch|mask)\\b)")
+
+// ownWords puts into a page's prose what the reader has: bootlab in bin/, where
+// ./setup lab puts it, and the lab's domain in the place of NAME.DOMAIN.
+func (r *renderer) ownWords(text string) string {
+	domain := strings.NewReplacer("CLUSTER.DOMAIN", r.plan.Lab.Domain(), "NAME.DOMAIN", r.plan.Lab.Domain())
+	pieces := strings.Split(text, "\n```")
+	for i := 0; i < len(pieces); i += 2 {
+		pieces[i] = domain.Replace(ownCommand.ReplaceAllString(pieces[i], "${1}bin/bootlab $2"))
+	}
+	return strings.Join(pieces, "\n```")
+}
+
+// withoutBlanks has one blank line in the place of several, outside of code.
+func withoutBlanks(text string) string {
+	pieces := strings.Split(text, "\n```")
+	for i := 0; i < len(pieces); i += 2 {
+		pieces[i] = blank.ReplaceAllString(pieces[i], "\n\n")
+	}
+	return strings.TrimRight(strings.Join(pieces, "\n```"), "\n") + "\n"
 }
 
 // firstLine is the title in the first comment of a library.

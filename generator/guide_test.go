@@ -12,8 +12,8 @@ func TestAStageOfTheNodeAloneHasAPageToo(t *testing.T) {
 		files[f.Path] = string(f.Data)
 	}
 	for file, texts := range map[string][]string{
-		"guide/verify-api.md":   {"`sudo /opt/bootlab/verify-api.sh`", "curl --cacert"},
-		"guide/resolve-api.md":  {"`sudo /opt/bootlab/resolve-api.sh`", "Next: `sudo /opt/bootlab/render-cco.sh`"},
+		"guide/verify-api.md":   {"\nsudo /opt/bootlab/verify-api.sh\n", "curl --cacert"},
+		"guide/resolve-api.md":  {"\nsudo /opt/bootlab/resolve-api.sh\n", "## Next\n\n`sudo /opt/bootlab/render-cco.sh`"},
 		"node/verify-api.sh":    {"STAGE=verify-api"},
 		"node/resolve-api.sh":   {"STAGE=resolve-api"},
 		"node/render-mco.sh":    {"NEXT='resolve-api.sh'"},
@@ -52,8 +52,11 @@ func TestThePageOfAStageHoldsTheWholeScript(t *testing.T) {
 			continue
 		}
 		pages++
+		if own := files[strings.TrimSuffix(name, ".md")+"-script.md"]; own != "" {
+			page = own + "\n## End\n"
+		}
 		_, section, _ := strings.Cut(page, "\n## The script\n")
-		section, _, _ = strings.Cut(section, "\n## Verification\n")
+		section, _, _ = strings.Cut(section, "\n## ")
 		var shown []string
 		for i, block := range strings.Split(section, "```") {
 			if i%2 == 1 {

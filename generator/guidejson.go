@@ -41,10 +41,13 @@ type guidePage struct {
 	Marker   string `json:"marker,omitempty"`
 	Record   string `json:"record,omitempty"`
 	Summary  string `json:"summary"`
+	// Parent is the page that lists this one, where the navigation does not.
+	Parent string `json:"parent,omitempty"`
 }
 
 // The groups that hold more than chapters.
 const (
+	hangsGroup     = "hangs"
 	startGroup     = "start"
 	stagesGroup    = "stages"
 	releasesGroup  = "releases"
@@ -55,8 +58,8 @@ const (
 func (r *renderer) guideJSON() error {
 	lab := r.plan.Lab
 	index := &guideIndex{Lab: guideLab{lab.Metadata.Name, lab.Domain(), lab.Topology, lab.Release.Distribution, r.releaseName()}}
-	index.add(startGroup, guidePage{ID: "index", Title: "The lab and its scripts", File: "README.md", Kind: "chapter",
-		Summary: "What this lab is, and the scripts in their order."})
+	index.add(startGroup, guidePage{ID: "index", Title: "Home", File: "README.md", Kind: "chapter",
+		Summary: "What this guide is, three ways to use it, and the scripts in their order."})
 	for _, group := range labs.BuiltinGuide().Groups {
 		index.group(group.ID).Title = group.Title
 		for _, c := range group.Chapters {
@@ -72,6 +75,10 @@ func (r *renderer) guideJSON() error {
 	}
 	for _, d := range r.paged {
 		index.add(stagesGroup, stageEntry(d))
+		if id := (&pageData{scriptData: d}).ScriptPage(); r.made("guide/" + id + ".md") {
+			index.add(stagesGroup, guidePage{ID: id, Title: d.ScriptName() + ", step by step", File: "guide/" + id + ".md", Kind: "library",
+				Script: stageEntry(d).Script, Summary: "The script of " + d.ID + " with the reason for each step.", Parent: d.ID})
+		}
 	}
 	if r.plan.Audited != nil {
 		index.add(startGroup, r.auditedEntry())
@@ -81,6 +88,10 @@ func (r *renderer) guideJSON() error {
 	}
 	for _, release := range labs.Builtin().Releases {
 		index.add(releasesGroup, r.releaseData(release).entry())
+	}
+	layers, causes := r.causeEntries()
+	for _, page := range append(layers, causes...) {
+		index.add(hangsGroup, page)
 	}
 	for _, l := range r.shared {
 		index.add(referenceGroup, guidePage{ID: l.ID, Title: l.Title, File: "guide/" + l.ID + ".md", Kind: "library",

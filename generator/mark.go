@@ -102,7 +102,9 @@ func (r *renderer) markWith(templates fs.FS, dir string, data func(file string) 
 // markOf is what the mark of a file says.
 func (r *renderer) markOf(file string) *markData {
 	d := &markData{Audited: r.plan.Audited, Plan: r.plan, Page: auditPage + ".md"}
-	if !strings.HasPrefix(file, "guide/") {
+	if below, inGuide := strings.CutPrefix(file, "guide/"); inGuide {
+		d.Page = strings.Repeat("../", strings.Count(below, "/")) + d.Page
+	} else {
 		d.Page = "guide/" + d.Page
 	}
 	base := path.Base(strings.TrimSuffix(strings.TrimSuffix(file, ".sh"), ".md"))

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type pageData struct {
 	Flags          []labs.Flag
 	Misconceptions []labs.Misconception
 	pages          map[string]bool // ids of the stages that have a page
+	following      string          // link to the page that follows
 }
 
 // Origin links to where a file that the stage reads comes from.
@@ -95,3 +97,72 @@ func (d *pageData) Conditional() []labs.Flag {
 	}
 	return d.ConditionalFlags()
 }
+
+// Duration is how long the stage usually takes, in words.
+func (d *pageData) Duration() string {
+	switch seconds := d.Seconds; {
+	case seconds == 0:
+		return "as long as what it waits for"
+	case seconds < 90 && d.Run != nil:
+		return fmt.Sprintf("about %d s once its images are there", seconds)
+	case seconds < 90:
+		return fmt.Sprintf("about %d s", seconds)
+	default:
+		return fmt.Sprintf("about %d minutes", (seconds+30)/60)
+	}
+}
+
+// Earlier links to the stages that make what this one needs.
+func (d *pageData) Earlier() string {
+	var out []string
+	for _, f := range d.Reads {
+		if link := d.Origin(f); !f.Optional && strings.HasPrefix(link, "[") && !slices.Contains(out, link) {
+			out = append(out, link)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// Output is what the script printed when a test recorded it.
+func (d *pageData) Output() string {
+	return strings.TrimSpace(labs.BuiltinGuide().Output(d.ID))
+}
+
+// ShowsCommand says whether the command of bootkube.sh and its flags stand on the
+// page beside the script: where the script explains each flag, that is enough.
+func (d *pageData) ShowsCommand() bool {
+	if !d.Scripted() || d.Run == nil {
+		return d.Runs() != ""
+	}
+	for _, f := range d.Flags {
+		if !strings.Contains(d.Body, "# "+f.Flag+": ") {
+			return true
+		}
+	}
+	return false
+}
+
+// longScript is the number of words from which a script has a page of its own.
+const longScript = 900
+
+// ScriptPage is the id of the page of a script that is too long for the stage's;
+// empty for others.
+func (d *pageData) ScriptPage() string {
+	if len(strings.Fields(d.Body)) < longScript {
+		return ""
+	}
+	return d.ID + "-script"
+}
+
+// NextPage links to the stage whose script comes next, and says what it does.
+func (d *pageData) NextPage() string {
+	for _, s := range d.plan.Stages {
+		if s.Call() == d.FollowedBy() {
+			return d.link(s.ID) + ": " + sentence(s.Title)
+		}
+	}
+	return ""
+}
+
+// Onwards is what follows where no script does.
+func (d *pageData) Onwards() string { return d.following }

@@ -16,7 +16,7 @@ func TestEveryReleaseHasAPageInItsOwnGroup(t *testing.T) {
 		for _, g := range index.Groups {
 			groups = append(groups, g.ID)
 		}
-		if at := slices.Index(groups, releasesGroup); at < 1 || groups[at-1] != "after" || groups[at+1] != referenceGroup {
+		if at := slices.Index(groups, releasesGroup); at < 1 || groups[at-1] != hangsGroup || groups[at+1] != referenceGroup {
 			t.Errorf("%s: the groups are %v", release, groups)
 		}
 		for _, id := range labs.Builtin().ReleaseIDs() {

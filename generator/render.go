@@ -74,6 +74,9 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 	if err := r.annotated(); err != nil {
 		return nil, err
 	}
+	if err := r.causes(); err != nil {
+		return nil, err
+	}
 	if err := r.drawPictures(); err != nil {
 		return nil, err
 	}
@@ -82,6 +85,9 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 	}
 	if opts.Commands != "" {
 		r.add("guide/"+commandsID+".md", 0o644, opts.Commands)
+	}
+	if err := r.index(); err != nil {
+		return nil, err
 	}
 	if err := r.auditedPage(templates); err != nil {
 		return nil, err
@@ -154,7 +160,7 @@ func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error)
 		}
 		r.sources["lib/"+name] = string(text)
 	}
-	r.pages, err = template.New("guide").Funcs(functions()).Option("missingkey=error").ParseFS(templates, "guide/*.tmpl")
+	r.pages, err = template.New("guide").Funcs(functions()).Funcs(r.pictureFunction()).Option("missingkey=error").ParseFS(templates, "guide/*.tmpl")
 	return r, err
 }
 
@@ -165,7 +171,7 @@ var pure = []string{"join", "lower", "trim", "replace", "indent", "contains", "h
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "bullet": bullet, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "misconception": misconceptionBlock, "advice": advice, "prose": prose, "span": textSpan, "inline": inline, "plain": plain, "look": look, "lines": lines}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "bullet": bullet, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "misconception": misconceptionBlock, "advice": advice, "prose": prose, "span": textSpan, "inline": inline, "plain": plain, "evidence": look, "place": placeName, "inc": func(i int) int { return i + 1 }}
 	for _, name := range pure {
 		out[name] = all[name]
 	}

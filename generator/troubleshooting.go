@@ -9,23 +9,11 @@ import (
 	"bootlab/labs"
 )
 
-// Layers are those of the diagnosis that the lab and its release have, without
-// what the pages of stages tell of their usual failures.
-func (d *chapterData) Layers() []*labs.Layer {
-	var out []*labs.Layer
-	for _, layer := range d.diagnosis().Layers {
-		mine := *layer
-		mine.Symptoms = slices.DeleteFunc(slices.Clone(layer.Symptoms), func(s labs.Symptom) bool { return strings.Contains(s.ID, "/") })
-		out = append(out, &mine)
-	}
-	return out
-}
+// Layers are the questions of the diagnosis that the lab and its release have.
+func (d *chapterData) Layers() []*labs.Layer { return labs.BuiltinDiagnosis().For(d.Plan).Layers }
 
-func (d *chapterData) diagnosis() *labs.Diagnosis { return labs.BuiltinDiagnosis().For(d.Plan) }
-
-// Looked is the evidence that a layer looks at and none before it.
-func (d *chapterData) Looked(id string) []*labs.Evidence {
-	all := d.diagnosis()
+// looked is the evidence that a layer looks at and none before it.
+func looked(all *labs.Diagnosis, id string) []*labs.Evidence {
 	seen := map[string]bool{}
 	for _, layer := range all.Layers {
 		var mine []*labs.Evidence
@@ -59,33 +47,27 @@ func named(layer *labs.Layer) []string {
 	return out
 }
 
-// FailuresOf are the stages whose usual failures belong to a layer, by links to
-// their pages.
-func (d *chapterData) FailuresOf(layer *labs.Layer) (string, error) {
-	var out []string
-	for _, s := range d.Stages {
-		if !slices.Contains(layer.Stages, s.ID) || len(s.Failures) == 0 {
-			continue
-		}
-		link, err := d.Link(s.ID)
-		if err != nil {
-			return "", err
-		}
-		out = append(out, link)
+// diagnosisVariables are the lines of bash that set what evidence lines use, for a
+// node.
+func diagnosisVariables(p *labs.Plan, used []*labs.Evidence) (string, error) {
+	all := p.Lab.Settings()
+	text := ""
+	for _, e := range used {
+		text += e.Run
 	}
-	return strings.Join(out, ", "), nil
-}
-
-// Variables are the lines of bash that set what evidence lines use, for a node.
-func (d *chapterData) Variables() (string, error) {
-	all := d.Lab.Settings()
 	out := []string{"ASSET_DIR=" + labs.AssetDir + " HOST_ROOT= WORK_DIR=work"}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !strings.Contains(text, "${"+strings.ToUpper(name)) {
+			continue
+		}
 		value, err := shquote(all[name])
 		if err != nil {
 			return "", err
 		}
 		out = append(out, strings.ToUpper(name)+"="+value)
+	}
+	if strings.Contains(text, "oc ") {
+		out = append(out, `oc() { command oc --kubeconfig="${ASSET_DIR}/auth/kubeconfig" --request-timeout=5s "$@"; }`)
 	}
 	return strings.Join(out, "\n"), nil
 }
@@ -103,8 +85,11 @@ func look(e *labs.Evidence) string {
 	if ofTheShell.MatchString(text) {
 		text = "(\n" + text + "\n)"
 	}
-	return "# " + e.Title + ", " + placeNames[e.On] + "\n" + text
+	return text
 }
+
+// placeName says where evidence is looked for.
+func placeName(e *labs.Evidence) string { return placeNames[e.On] }
 
 var ofTheShell = regexp.MustCompile(`(?m)(^|[;|&{(] *|\b(then|do|else) )(exit|cd|set|export|shopt|umask|trap)\b|^ *[A-Za-z_]+=\S*$`)
 

@@ -7,51 +7,76 @@ import (
 	"bootlab/labs"
 )
 
-// The chapter tells of each lab and release what diagnose knows of it, and
-// nothing else: every cause with what is seen, how, and what to do, and every
-// line of evidence once.
-func TestTheChapterOnHangsTellsWhatDiagnoseKnows(t *testing.T) {
+// Each lab and release has what diagnose knows of it, and nothing else: a page for
+// every question, a page for every cause, and every line of evidence once.
+func TestEveryCauseHasAnAddress(t *testing.T) {
 	everyGuide(t, func(t *testing.T, p *labs.Plan, files map[string]string) {
-		text := files["guide/troubleshooting.md"]
 		mine := labs.BuiltinDiagnosis().For(p)
-		here := map[string]bool{}
+		own := (&renderer{plan: p}).ownWords
+		pages := map[string]bool{}
+		all := ""
 		for _, layer := range mine.Layers {
-			if !strings.Contains(text, "\n## "+plain(layer.Title)+"\n\n**"+plain(layer.Ask)+"** "+plain(layer.Why)) {
+			text := files["guide/layers/"+layer.ID+".md"]
+			all += text
+			if !strings.Contains(text, "# "+plain(layer.Title)+"\n\n**"+plain(layer.Ask)+"** "+plain(layer.Why)) {
 				t.Errorf("layer %s is not told", layer.ID)
 			}
+			if !strings.Contains(files["guide/troubleshooting.md"], ". "+plain(layer.Ask)+" If not: ["+plain(layer.Title)+"](layers/"+layer.ID+".md)\n") {
+				t.Errorf("the questions do not lead to %s", layer.ID)
+			}
 			for _, s := range layer.Symptoms {
-				if strings.Contains(s.ID, "/") {
-					continue // on the page of its stage
+				page, section, _ := strings.Cut(s.Address(), "#")
+				cause := files["guide/"+page+".md"]
+				if cause == "" || section != "" && !headings(cause)[section] {
+					t.Errorf("%s has no page %s", s.ID, s.Address())
 				}
-				here[s.ID] = true
-				for _, part := range []string{"| " + cell(plain(s.Seen)) + " | " + cell(plain(s.Title)) + " |\n", "(`" + s.ID + "`", plain(s.Cause), lines(s.Command), plain(s.Fix)} {
-					if !strings.Contains(text, part) {
+				if section != "" {
+					continue // among the usual failures of its stage
+				}
+				pages["guide/"+page+".md"] = true
+				if !strings.Contains(text, "| "+cell(plain(s.Seen))+" | ["+cell(plain(s.Title))+"](../"+page+".md)") {
+					t.Errorf("layer %s does not link to %s", layer.ID, s.ID)
+				}
+				for _, part := range []string{"# " + plain(s.Title) + "\n", plain(s.Seen), plain(s.Cause), own(plain(s.Fix)), "](../layers/" + layer.ID + ".md)"} {
+					if !strings.Contains(cause, part) {
 						t.Errorf("symptom %s: not told: %s", s.ID, part)
 					}
 				}
+				pasted(t, s, cause)
+			}
+		}
+		for name := range files {
+			if strings.HasPrefix(name, "guide/causes/") && !pages[name] {
+				t.Errorf("%s is of another lab or release", name)
 			}
 		}
 		looked := map[string]bool{}
 		for _, layer := range mine.Layers {
 			for _, name := range named(layer) {
-				e := mine.Find(name)
-				if e == nil || looked[name] {
-					continue
-				}
-				looked[name] = true
-				if n := strings.Count(text, look(e)+"\n"); n != 1 {
-					t.Errorf("evidence %s stands %d times", name, n)
-				}
-			}
-		}
-		for _, layer := range labs.BuiltinDiagnosis().Layers {
-			for _, s := range layer.Symptoms {
-				if !here[s.ID] && strings.Contains(text, "(`"+s.ID+"`") {
-					t.Errorf("symptom %s is of another lab or release", s.ID)
+				if e := mine.Find(name); e != nil && !looked[name] {
+					looked[name] = true
+					if n := strings.Count(all, "\n"+plain(e.Title)+", "+placeName(e)+":\n\n```bash\n"+look(e)+"\n```\n"); n != 1 {
+						t.Errorf("evidence %s stands %d times", name, n)
+					}
 				}
 			}
 		}
 	})
+}
+
+// pasted: the blocks of a page hold all commands that show the cause, and no words.
+func pasted(t *testing.T, s labs.Symptom, page string) {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(s.Command), "\n") {
+		line = typedHere(line)
+		where, isPlace := strings.CutPrefix(line, "# ")
+		if isPlace && !strings.Contains(page, "\n"+sentenceCase(where)) || !isPlace && !strings.Contains(page, "\n"+line+"\n") {
+			t.Errorf("symptom %s: not told: %s", s.ID, line)
+		}
+		if isPlace && strings.Contains(page, "\n"+line+"\n") {
+			t.Errorf("symptom %s: %q is among the commands", s.ID, line)
+		}
+	}
 }
 
 // What stands in the data is no markdown, and nothing of it may become some.
@@ -87,7 +112,7 @@ func TestLinesToPasteLeaveTheShellAlone(t *testing.T) {
 		"journalctl --unit=kubelet | grep 'exit status'": true,
 	} {
 		text := look(&labs.Evidence{Title: "x", On: labs.OnBootstrap, Run: run})
-		if wrapped := strings.Contains(text, "\n(\n"); wrapped == alone {
+		if wrapped := strings.HasPrefix(text, "(\n"); wrapped == alone {
 			t.Errorf("%q is shown as\n%s", run, text)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -128,7 +129,10 @@ type Symptom struct {
 	Or []Proof `yaml:"or"`
 	// Unless: when one of these holds, the symptom is not proven.
 	Unless []Proof `yaml:"unless"`
-	// Command is what a person runs to see the proof with their own eyes.
+	// Command is what a person runs to see the proof with their own eyes: lines of
+	// bash that can be pasted as they stand. A line "# on the bootstrap node" says
+	// where those below it run. As in title, seen, cause and fix, a name of
+	// [Lab.Settings] stands for the lab's value, as ${API_INT}.
 	Command string `yaml:"command"`
 	Fix     string `yaml:"fix"`
 	Stage   string `yaml:"stage"` // the stage it strikes; empty if none
@@ -140,6 +144,16 @@ type Symptom struct {
 	Source  string `yaml:"source"`
 	Span    `yaml:",inline"`
 	When    Condition `yaml:"when"`
+}
+
+// Address is where the guide explains the cause, below guide/ and without .md: a
+// page of its own, or the troubleshooting section of the stage whose usual failure
+// it is.
+func (s *Symptom) Address() string {
+	if stage, _, ofStage := strings.Cut(s.ID, "/"); ofStage {
+		return stage + "#troubleshooting"
+	}
+	return "causes/" + s.ID
 }
 
 // Proof is one observation. Exactly one of Matches, JQ, Fails, Silent and Says
@@ -242,6 +256,7 @@ func (e *Evidence) fill() {
 func (d *Diagnosis) For(p *Plan) *Diagnosis {
 	keep := func(sp Span, when Condition) bool { return sp.Holds(p.Release.ID) && when.possible(p.Lab) }
 	out := &Diagnosis{Plan: p}
+	settings := p.Lab.Settings()
 	for _, e := range d.Evidence {
 		if keep(e.Span, e.When) {
 			out.Evidence = append(out.Evidence, e)
@@ -255,6 +270,9 @@ func (d *Diagnosis) For(p *Plan) *Diagnosis {
 		mine.Symptoms = nil
 		for _, sy := range s.Symptoms {
 			if keep(sy.Span, sy.When) {
+				for _, text := range []*string{&sy.Title, &sy.Seen, &sy.Cause, &sy.Command, &sy.Fix} {
+					*text = inSettings(*text, settings)
+				}
 				mine.Symptoms = append(mine.Symptoms, sy)
 			}
 		}
@@ -272,7 +290,9 @@ func (p *Plan) failures(ids []string) []Symptom {
 			continue
 		}
 		for _, f := range s.Failures {
-			all = append(all, s.symptom(f))
+			sy := s.symptom(f)
+			sy.Command = inSettings(sy.Command, p.Lab.Settings())
+			all = append(all, sy)
 		}
 	}
 	return all
@@ -285,9 +305,12 @@ func (s *Stage) symptom(f Failure) Symptom {
 	if source == "" {
 		source = s.Source
 	}
-	see := "less /var/log/openshift/bootlab/" + s.ID + ".log    # below out/work/host in a local run"
+	see := "# on the bootstrap node\nless /var/log/openshift/bootlab/" + s.ID + ".log"
 	if s.Bootkube != "" {
-		see += "\njournalctl -u bootkube    # on the bootstrap node, when bootkube.sh did it"
+		see += "\njournalctl -u bootkube"
+	}
+	if s.In(Local) {
+		see += "\n# on the workstation, in a local run\nless ${NAME}/out/work/host/var/log/openshift/bootlab/" + s.ID + ".log"
 	}
 	return Symptom{ID: s.ID + "/" + f.ID, Title: s.ID + " failed: " + f.Message, Seen: f.Message, Cause: f.Cause,
 		Proof:   []Proof{{Evidence: EvidenceRecords, Says: f.pattern(), Stage: s.RecordName()}},

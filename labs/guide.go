@@ -2,7 +2,9 @@ package labs
 
 import (
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -13,6 +15,7 @@ type Guide struct {
 	Groups         []Group
 	Misconceptions []Misconception
 	Ports          []Port
+	outputs        map[string]string
 }
 
 // Group is a part of the guide. The groups "stages", "releases" and "reference"
@@ -30,7 +33,18 @@ type Chapter struct {
 	Summary string `yaml:"summary"` // one sentence
 	// Source says where the facts of the chapter were read.
 	Source string `yaml:"source"`
+	// Tour: the chapter is on the way through the guide that takes half an hour.
+	Tour bool `yaml:"tour"`
+	// Able is what a reader can do afterwards, each after "you can".
+	Able []string `yaml:"able"`
+	// Needs are pages to read first, by their ids, and other things in words.
+	Needs []string `yaml:"needs"`
+	Links []Link   `yaml:"links"`
 }
+
+// Output is what the script of a stage printed when a test ran it with stand-ins
+// for the operators; empty where none was recorded.
+func (g *Guide) Output(stage string) string { return g.outputs[stage] }
 
 // Misconception is something that is often said of the bootstrap and is wrong.
 type Misconception struct {
@@ -95,7 +109,23 @@ func LoadGuide(fsys fs.FS) (*Guide, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	return g, nil
+	var err error
+	g.outputs, err = readOutputs(fsys)
+	return g, err
+}
+
+// readOutputs reads what scripts printed, a file for each stage.
+func readOutputs(fsys fs.FS) (map[string]string, error) {
+	names, err := fs.Glob(fsys, "guide/output/*.txt")
+	out := map[string]string{}
+	for _, name := range names {
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		out[strings.TrimSuffix(path.Base(name), ".txt")] = string(text)
+	}
+	return out, err
 }
 
 // Chapter returns the chapter of that id; nil if there is none.

@@ -2,6 +2,7 @@ package labs
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,7 @@ var values = []value{
 	{"", "", "bootstrap_name", nil, ofLab(func(l *Lab) string { return l.Machines.Bootstrap.Name })},
 	{"", "BOOTSTRAP_ADDRESS", "bootstrap_address", []string{"machines.bootstrap.address", "networking.machineNetwork"}, ofLab(func(l *Lab) string { return l.Machines.Bootstrap.Address })},
 	{"MASTERS", "", "", nil, ofLab(func(l *Lab) string { return machineLines(l.Machines.Masters...) })},
+	{"", "", "master", nil, ofLab(firstMaster)},
 	{"", "", "masters", nil, ofLab(func(l *Lab) string { return spaced(l.Machines.Masters, machineName) })},
 	{"", "", "master_addresses", nil, ofLab(func(l *Lab) string { return spaced(l.Machines.Masters, machineAddress) })},
 	{"WORKERS", "", "", nil, ofLab(func(l *Lab) string { return machineLines(l.Machines.Workers...) })},
@@ -194,4 +196,25 @@ func firstAddress(cidr string) string {
 		return ""
 	}
 	return prefix.Masked().Addr().Next().String()
+}
+
+// firstMaster is the name of the machine that stands for all masters in an example.
+func firstMaster(l *Lab) string {
+	if len(l.Machines.Masters) == 0 {
+		return "master-0"
+	}
+	return l.Machines.Masters[0].Name
+}
+
+// settingName is a name of [Lab.Settings] in a text that a person reads.
+var settingName = regexp.MustCompile(`\$\{([A-Z][A-Z_]*)\}`)
+
+// inSettings puts the lab's values in the places of their names, as ${API_INT}.
+func inSettings(text string, settings map[string]string) string {
+	return settingName.ReplaceAllStringFunc(text, func(name string) string {
+		if value, ok := settings[strings.ToLower(name[2:len(name)-1])]; ok {
+			return value
+		}
+		return name
+	})
 }

@@ -36,7 +36,7 @@ type Page struct {
 	Title string `json:"title"`
 	// File is the markdown, a path in the source.
 	File string `json:"file"`
-	// Kind is chapter, stage, library or file.
+	// Kind is chapter, stage, library, file or cause.
 	Kind string `json:"kind"`
 	// Script is what the page explains; empty for most chapters.
 	Script string `json:"script"`
@@ -47,6 +47,8 @@ type Page struct {
 	Marker  string `json:"marker"`
 	Record  string `json:"record"`
 	Summary string `json:"summary"`
+	// Parent is the page that lists this one; the navigation then does not.
+	Parent string `json:"parent"`
 }
 
 type guide struct {
@@ -55,15 +57,15 @@ type guide struct {
 }
 
 var (
-	pageID     = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
-	pageFile   = regexp.MustCompile(`^(README\.md|guide/[A-Za-z0-9][A-Za-z0-9._-]*\.md)$`)
+	pageID     = regexp.MustCompile(`^((causes|layers)/)?[a-z0-9]+([-.][a-z0-9]+)*$`)
+	pageFile   = regexp.MustCompile(`^(README\.md|guide/((causes|layers)/)?[A-Za-z0-9][A-Za-z0-9._-]*\.md)$`)
 	scriptFile = regexp.MustCompile(`^scripts/((lib|checks)/)?[A-Za-z0-9][A-Za-z0-9._-]*\.(sh|jq)$`)
 )
 
 // reserved are names of pages that the site makes itself.
 var reserved = map[string]bool{"all": true, "404": true}
 
-var kinds = map[string]bool{"chapter": true, "stage": true, "library": true, "file": true}
+var kinds = map[string]bool{"chapter": true, "stage": true, "library": true, "file": true, "cause": true}
 
 func readGuide(src fs.FS) (*guide, error) {
 	data, err := fs.ReadFile(src, guideFile)
@@ -92,7 +94,7 @@ func (g *guide) check() error {
 			case p.Script != "" && !scriptFile.MatchString(p.Script):
 				return fmt.Errorf("%s: page %s: script %q: expected scripts/NAME.sh, or a .sh or .jq file below scripts/lib or scripts/checks", guideFile, p.ID, p.Script)
 			case !kinds[p.Kind]:
-				return fmt.Errorf("%s: page %s: kind %q: expected chapter, stage, library or file", guideFile, p.ID, p.Kind)
+				return fmt.Errorf("%s: page %s: kind %q: expected chapter, stage, library, file or cause", guideFile, p.ID, p.Kind)
 			}
 			ids[p.ID], files[p.File] = true, true
 		}
@@ -114,6 +116,9 @@ func (p Page) Label() string {
 
 // HTML is the file that the page becomes.
 func (p Page) HTML() string { return p.ID + ".html" }
+
+// up leads from the page to the site's first directory.
+func (p Page) up() string { return strings.Repeat("../", strings.Count(p.ID, "/")) }
 
 // ScriptName is the script's name below scripts/.
 func (p Page) ScriptName() string { return strings.TrimPrefix(p.Script, "scripts/") }

@@ -69,8 +69,8 @@ func (d document) Title() string {
 // Pictures says whether the style of pictures is needed.
 func (d document) Pictures() bool { return d.Page == nil || d.Page.pictures }
 
-// Current says whether a page is the one that is shown.
-func (d document) Current(p *page) bool { return p == d.Page }
+// Current says whether a page is the one that is shown, or lists it.
+func (d document) Current(p *page) bool { return p == d.Page || d.Page != nil && p.ID == d.Page.Parent }
 
 // State is how far the lab is with a page's stage; empty where it was not asked.
 func (d document) State(p *page) State { return d.view.states[p.ID] }
@@ -97,6 +97,9 @@ func (s *Site) document(name string, v view) ([]byte, error) {
 	if frame == nil {
 		frame = frames()["guide.html"]
 		d.Page = s.page(name)
+		if d.Root == "" && d.Page != nil {
+			d.Root = d.Page.up()
+		}
 	}
 	var b bytes.Buffer
 	err := frame.Execute(&b, d)

@@ -27,7 +27,7 @@ func (r *rendering) resolve(destination string) (string, error) {
 			file = "pictures/" + asset
 		}
 		if r.site.isAsset(file) && u.Fragment == "" {
-			return file, nil
+			return r.up() + file, nil
 		}
 		if target = r.site.bySource[file]; target == nil {
 			return "", fmt.Errorf("link %q: there is no %s in this guide", destination, file)
@@ -52,9 +52,17 @@ func (r *rendering) href(target *page, anchor string) string {
 	case r.single:
 		return fragment(r.id(target, anchor))
 	case anchor == "":
-		return target.HTML()
+		return r.up() + target.HTML()
 	case target == r.page:
 		return fragment(anchor)
 	}
-	return target.HTML() + fragment(anchor)
+	return r.up() + target.HTML() + fragment(anchor)
+}
+
+// up leads from the document that is made to the site's first directory.
+func (r *rendering) up() string {
+	if r.single {
+		return ""
+	}
+	return r.page.up()
 }

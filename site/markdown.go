@@ -39,10 +39,10 @@ func markdown() parser.Parser {
 	return p
 }
 
-// The two lines around a folded answer, exactly so.
+// The two lines around what is folded, exactly so; the summary is plain text.
 var (
-	foldOpen  = []byte("<details><summary>Answer</summary>")
-	foldClose = []byte("</details>")
+	foldOpen  = regexp.MustCompile(`^<details><summary>([^<>]+)</summary>$`)
+	foldClose = regexp.MustCompile(`^</details>$`)
 )
 
 // noteTitles are the kinds of notes: GitHub's, and one of our own.
@@ -69,7 +69,8 @@ var (
 type block struct {
 	ast.BaseBlock
 	kind ast.NodeKind
-	// name is the kind of a note, and which column a segment is.
+	// name is the kind of a note, the summary of what is folded, and which column a
+	// segment is.
 	name string
 }
 
@@ -101,17 +102,18 @@ func shape(n ast.Node, source []byte) {
 // without its partner stays text.
 func fold(parent ast.Node, source []byte) {
 	for open := parent.FirstChild(); open != nil; open = open.NextSibling() {
-		if !isLine(open, foldOpen, source) {
+		summary := line(open, foldOpen, source)
+		if summary == nil {
 			continue
 		}
 		end := open.NextSibling()
-		for end != nil && !isLine(end, foldClose, source) && !isLine(end, foldOpen, source) {
+		for end != nil && line(end, foldClose, source) == nil && line(end, foldOpen, source) == nil {
 			end = end.NextSibling()
 		}
-		if end == nil || isLine(end, foldOpen, source) {
+		if end == nil || line(end, foldClose, source) == nil {
 			continue
 		}
-		folded := &block{kind: kindFold}
+		folded := &block{kind: kindFold, name: string(summary[1])}
 		for c := open.NextSibling(); c != end; c = open.NextSibling() {
 			folded.AppendChild(folded, c) // takes it from its parent
 		}
@@ -121,12 +123,13 @@ func fold(parent ast.Node, source []byte) {
 	}
 }
 
-func isLine(n ast.Node, line, source []byte) bool {
+// line is how a paragraph of one line matches; nil for anything else.
+func line(n ast.Node, expected *regexp.Regexp, source []byte) [][]byte {
 	if n.Kind() != ast.KindParagraph || n.Lines().Len() != 1 {
-		return false
+		return nil
 	}
 	segment := n.Lines().At(0)
-	return bytes.Equal(bytes.TrimRight(segment.Value(source), " \n"), line)
+	return expected.FindSubmatch(bytes.TrimRight(segment.Value(source), " \n"))
 }
 
 // asNote makes a note of a quote that begins with a line such as [!NOTE]; nil
@@ -175,8 +178,15 @@ func (p *page) layOutScript() {
 	if start == nil || start.Parent() != p.doc {
 		return
 	}
+	// A script that is folded keeps its place in the fold.
+	parent := ast.Node(p.doc)
 	columns := &block{kind: kindScript}
-	p.doc.InsertAfter(p.doc, start, columns)
+	if fold := nextFold(start); fold != nil {
+		parent = fold
+		parent.InsertBefore(parent, parent.FirstChild(), columns)
+	} else {
+		parent.InsertAfter(parent, start, columns)
+	}
 	var prose, code *block
 	for n := columns.NextSibling(); n != nil; n = columns.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
@@ -194,6 +204,25 @@ func (p *page) layOutScript() {
 			prose.AppendChild(prose, n)
 		}
 	}
+}
+
+// nextFold is what is folded below a heading, before the next of its level; nil if
+// nothing is.
+func nextFold(heading ast.Node) ast.Node {
+	for n := heading.NextSibling(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
+			return nil
+		}
+		if n.Kind() == kindFold {
+			return n
+		}
+	}
+	return nil
+}
+
+// isWide says whether a node is laid out in columns.
+func isWide(n ast.Node) bool {
+	return n.Kind() == kindScript || n.Kind() == kindFold && n.FirstChild() != nil && n.FirstChild().Kind() == kindScript
 }
 
 // language is the first word behind a fence; empty for anything else.

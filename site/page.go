@@ -105,12 +105,12 @@ func (p *page) anchor(words string) string {
 	return id
 }
 
-// Contents are the headings of the second and third level; one alone needs no
-// list.
+// Contents are the headings of the second and third level that are not folded; one
+// alone needs no list.
 func (p *page) Contents() []*heading {
 	var out []*heading
 	for _, h := range p.headings {
-		if h.Level == 2 || h.Level == 3 {
+		if (h.Level == 2 || h.Level == 3) && !folded(h.node) {
 			out = append(out, h)
 		}
 	}
@@ -118,6 +118,16 @@ func (p *page) Contents() []*heading {
 		return nil
 	}
 	return out
+}
+
+// folded says whether a node is inside of something that is folded.
+func folded(n ast.Node) bool {
+	for ; n != nil; n = n.Parent() {
+		if n.Kind() == kindFold {
+			return true
+		}
+	}
+	return false
 }
 
 // PlainTitle is the title without marks, for the browser's tab.

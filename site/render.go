@@ -37,9 +37,9 @@ func (s *Site) renderPage(p *page) error {
 	var head, script, tail []ast.Node
 	into := &head
 	for n := p.title.NextSibling(); n != nil; n = n.NextSibling() {
-		if next := n.NextSibling(); next != nil && next.Kind() == kindScript {
+		if next := n.NextSibling(); n.Kind() == ast.KindHeading && next != nil && isWide(next) || isWide(n) {
 			into = &script
-		} else if n.Kind() != kindScript && into == &script {
+		} else if into == &script {
 			into = &tail
 		}
 		*into = append(*into, n)
@@ -90,8 +90,12 @@ func (r *rendering) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindFencedCodeBlock, r.code)
 	reg.Register(ast.KindCodeBlock, r.code)
 	reg.Register(extast.KindTable, r.table)
-	reg.Register(kindFold, wrapped(func(*block) (string, string) {
-		return "<details class=\"answer\">\n<summary>Answer</summary>\n", "</details>\n"
+	reg.Register(kindFold, wrapped(func(b *block) (string, string) {
+		class := "answer"
+		if isWide(b) {
+			class = "answer folded"
+		}
+		return "<details class=\"" + class + "\">\n<summary>" + template.HTMLEscapeString(b.name) + "</summary>\n", "</details>\n"
 	}))
 	reg.Register(kindNote, wrapped(func(b *block) (string, string) {
 		return `<div class="note ` + strings.ToLower(b.name) + `" role="note">` + "\n<p class=\"kind\">" + noteTitles[b.name] + "</p>\n", "</div>\n"
@@ -230,5 +234,5 @@ func (r *rendering) figure(name string) (string, error) {
 	r.shown[name]++
 	return "<figure class=\"picture\">\n<div class=\"scroll\" tabindex=\"0\">\n" + p.inline(r.shown[name]) +
 		"\n</div>\n<figcaption>" + template.HTMLEscapeString(p.title) +
-		` <a href="pictures/` + name + `.svg">The picture alone</a></figcaption>` + "\n</figure>\n", nil
+		` <a href="` + r.up() + `pictures/` + name + `.svg">The picture alone</a></figcaption>` + "\n</figure>\n", nil
 }

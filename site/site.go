@@ -146,6 +146,7 @@ func (s *Site) readPictures(src fs.FS) error {
 // forwards too.
 func (s *Site) readPages(src fs.FS, g *guide) error {
 	var problems []error
+	var last *page
 	for _, group := range g.Groups {
 		nav := navGroup{ID: group.ID, Title: group.Title}
 		for _, meta := range group.Pages {
@@ -161,11 +162,15 @@ func (s *Site) readPages(src fs.FS, g *guide) error {
 				problems = append(problems, err)
 				continue
 			}
-			if n := len(s.pages); n > 0 {
-				p.Prev, s.pages[n-1].Next = s.pages[n-1], p
-			}
 			s.pages = append(s.pages, p)
 			s.bySource[meta.File] = p
+			if meta.Parent != "" {
+				continue // neither in the navigation nor on the way through the guide
+			}
+			if last != nil {
+				p.Prev, last.Next = last, p
+			}
+			last = p
 			nav.Pages = append(nav.Pages, p)
 		}
 		s.groups = append(s.groups, nav)

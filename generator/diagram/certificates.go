@@ -96,22 +96,23 @@ func lifeKind(life string) string {
 	return plain
 }
 
-// etcdFamily draws what the etcd operator makes. Its lifetimes are 5 years for
-// signers since 4.17, and for leaves 3 years up to 4.19 and 5 from 4.20 on.
+// etcdFamily draws what the etcd operator makes. Its signers live 10 years up to
+// 4.15 and 5 since, its leaves 3 years up to 4.19 and 5 since, but for client
+// certificates, which live 10 years up to 4.15.
 // Source: openshift/cluster-etcd-operator, constants of the releases.
 func (v *view) etcdFamily(g *grid, row int) int {
-	life, leaves := "", "3 years"
-	if v.since("4.17") {
-		life = ", 5 years"
+	life, leaves, clients := "10 years", "3 years", "10 years"
+	if v.since("4.16") {
+		life, clients = "5 years", "3 years"
 	}
 	if v.since("4.20") {
-		leaves = "5 years"
+		leaves, clients = "5 years", "5 years"
 	}
-	root := g.box("etcdroot", cluster, row, 0, "etcd signer").span(2, 1).say("signer" + life)
+	root := g.box("etcdroot", cluster, row, 0, "etcd signer").span(2, 1).say("signer, " + life)
 	server := g.box("etcdserver", cluster, row, 1, "serving, peer and serving-metrics of the host, "+leaves).say("shown by the member; servers and clients at once, for members check one another")
-	client := g.box("etcdclient", cluster, row+1, 1, "etcd-client, "+leaves).say("shown by the API server to etcd; in tls/ it lies beside etcd-ca-bundle.crt")
-	metrics := g.box("etcdmetrics", cluster, row+2, 0, "etcd metric signer").say("signer" + life)
-	scraper := g.box("etcdscraper", cluster, row+2, 1, "metric client, "+leaves).say("for who reads the member's metrics")
+	client := g.box("etcdclient", cluster, row+1, 1, "etcd-client, "+clients).say("shown by the API server to etcd; in tls/ it lies beside etcd-ca-bundle.crt")
+	metrics := g.box("etcdmetrics", cluster, row+2, 0, "etcd metric signer").say("signer, " + life)
+	scraper := g.box("etcdscraper", cluster, row+2, 1, "metric client, "+clients).say("for who reads the member's metrics")
 	g.arrow(root, server, "")
 	g.arrow(root, client, "")
 	g.arrow(metrics, scraper, "")

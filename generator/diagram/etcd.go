@@ -114,7 +114,7 @@ func (e *growth) removed(voters int) {
 	if voters == 1 {
 		title = "1 member"
 	}
-	e.row(title, []string{"By the etcd operator, once ConfigMap kube-system/bootstrap says complete. progress.service writes that behind the end of bootkube.sh.", "EtcdBootstrapMemberRemoved becomes True; now the machine may go."},
+	e.row(title, []string{"By the etcd operator, once ConfigMap kube-system/bootstrap says complete. progress.service writes that behind the end of bootkube.sh.", e.memberRemoved() + " becomes True; now the machine may go."},
 		func(i int, _ labs.Machine) (string, string) {
 			switch {
 			case i < 0:

@@ -103,7 +103,7 @@ func (v *view) masterQuestions() []question {
 			[]string{"restore-cvo-overrides and wait-for-ceo go through api-int and wait without limit."}, []string{"journalctl -b -u bootkube"}},
 		question{"Is it reported?", "oc get configmap bootstrap -n kube-system -o yaml", "progress.service",
 			[]string{"It goes through api-int; without the ConfigMap the bootstrap member is never removed."}, []string{"journalctl -b -u progress"}},
-		question{"Did the bootstrap member leave?", "oc get etcd cluster -o yaml", "Condition EtcdBootstrapMemberRemoved",
+		question{"Did the bootstrap member leave?", "oc get etcd cluster -o yaml", "Condition " + v.memberRemoved(),
 			[]string{"BootstrapTeardownDegraded beside it tells the operator's error. Keep the machine until then."}, nil},
 	)
 }

@@ -198,7 +198,7 @@ func (t *story) handOver() {
 	t.call(t.node, t.api, "ConfigMap kube-system/bootstrap: status complete")
 	left := t.Lab.EtcdMembers() - 1
 	t.event(t.desk, person, "wait-for bootstrap-complete", "sees the ConfigMap").end(t.wait).
-		beside(t.api, t.api, cluster, "Bootstrap member removed", fmt.Sprintf("by the etcd operator: %d members become %d; EtcdBootstrapMemberRemoved is True", left+1, left))
+		beside(t.api, t.api, cluster, "Bootstrap member removed", fmt.Sprintf("by the etcd operator: %d members become %d; %s is True", left+1, left, t.memberRemoved()))
 	t.event(t.desk, person, "It is now safe to remove the bootstrap resources", t.removalWait())
 	t.call(t.desk, t.node, "out of the load balancer, then remove")
 }

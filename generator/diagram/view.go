@@ -26,6 +26,15 @@ func newView(p *labs.Plan) *view {
 // since says whether the plan's release is that minor release or a later one.
 func (v *view) since(release string) bool { return labs.Span{Since: release}.Holds(v.Release.ID) }
 
+// memberRemoved is the condition that the bootstrap member is gone, as the release
+// spells it.
+func (v *view) memberRemoved() string {
+	if v.since("4.15") {
+		return "EtcdBootstrapMemberRemoved"
+	}
+	return "EtcdBoostrapMemberRemoved"
+}
+
 // okd says whether the lab installs OKD.
 func (v *view) okd() bool { return v.Lab.Release.Distribution == "okd" }
 

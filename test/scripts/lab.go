@@ -39,6 +39,8 @@ type Lab struct {
 	// network of this machine.
 	Cluster      *Cluster
 	ControlPlane *controlplane.ControlPlane
+	// Printed is what each script of a good lab printed, by stage.
+	Printed map[string]string
 }
 
 // Scripts, Assets and Host are its directories as this process sees them.
@@ -333,8 +335,10 @@ func makeGood(tb testing.TB, account podman.Account, place labs.Place, env *podm
 		}
 	}
 	env.Own(tb, l.Dir)
+	l.Printed = map[string]string{}
 	for _, s := range Stages(tb, release, place) {
 		r := l.Run(tb, s.ScriptName())
+		l.Printed[s.ID] = r.All
 		if r.Status != 0 || !strings.Contains(r.All, s.ID+" is done") {
 			return nil, fmt.Errorf("%s ended with status %d:\n%s", s.ScriptName(), r.Status, r.All)
 		}

@@ -82,7 +82,7 @@ func TestAllOfTheDefaultLabIsFound(t *testing.T) {
 	b := open(t, origin, desktop)
 	b.visit(t, "make-pki.html")
 	b.press(t, "/")
-	for question, want := range map[string]string{"render-etcd": "render-etcd", "machine config": "machine", "render-kcm flags": "flags render-kcm"} {
+	for question, want := range map[string]string{"render-etcd": "render-etcd", "machine config": "machine", "render-kcm flags": "render-kcm"} {
 		if got := ask(t, b, question); len(got) == 0 || !strings.Contains(strings.ToLower(got[0]), want) {
 			t.Errorf("%q finds %q", question, got)
 		}

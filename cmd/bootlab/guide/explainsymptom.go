@@ -40,6 +40,7 @@ func (e *explainer) describeSymptom(layer *labs.Layer, s *labs.Symptom) {
 	if s.Stage != "" {
 		e.line("Stage %s", s.Stage)
 	}
+	e.line("In the guide: %s", s.Address())
 	e.line("Source: %s", s.Source)
 }
 

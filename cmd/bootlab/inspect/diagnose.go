@@ -274,7 +274,7 @@ func printLead(w stdio.Writer, r *diagnose.Report) {
 		fmt.Fprintln(w, "  most likely, and what would show it:")
 	}
 	for _, c := range r.Likely {
-		fmt.Fprintf(w, "    %s\n", c.Title)
+		fmt.Fprintf(w, "    %s (%s)\n", c.Title, c.Address)
 		cli.PrintIndented(w, "      ", c.Command)
 	}
 }
@@ -286,9 +286,11 @@ func printCause(w stdio.Writer, c *diagnose.Cause) {
 	cli.PrintIndented(w, "    ", c.Command)
 	fmt.Fprintln(w, "  fix it:")
 	cli.PrintIndented(w, "    ", c.Fix)
+	fmt.Fprintf(w, "  read: %s in the guide (out/guide, or bootlab site)", c.Address)
 	if c.Page != "" {
-		fmt.Fprintf(w, "  read: bootlab explain %s\n", c.Page)
+		fmt.Fprintf(w, "; bootlab explain %s", c.Page)
 	}
+	fmt.Fprintln(w)
 	fmt.Fprintln(w)
 }
 

@@ -29,6 +29,7 @@ func printMarkdown(w stdio.Writer, r *diagnose.Report) {
 		fmt.Fprintf(w, "%s\n\n", strings.TrimSpace(c.Cause))
 		markdownExhibits(w, c.Shown)
 		fmt.Fprintf(w, "**Fix:** %s\n\n**See it:**\n\n%s", strings.TrimSpace(c.Fix), fenced(c.Command))
+		fmt.Fprintf(w, "In the guide: `%s`\n\n", c.Address)
 	}
 	if l := r.Lead; l != nil {
 		fmt.Fprintf(w, "Failed: `%s` `%s` %s\n\n%s", codeSpan(l.Service), codeSpan(l.Stage), l.At, fenced(l.Line))

@@ -78,7 +78,7 @@ func (b *bench) likely(layer *labs.Layer) ([]Cause, error) {
 	slices.SortStableFunc(all, func(x, y candidate) int { return y.held - x.held })
 	var out []Cause
 	for _, c := range all[:min(len(all), likelyAtMost)] {
-		out = append(out, Cause{ID: c.s.ID, Title: c.s.Title, Cause: c.s.Cause, Command: c.s.Command, Fix: c.s.Fix, Stage: c.s.Stage, Source: c.s.Source, Shown: []Exhibit{}})
+		out = append(out, Cause{ID: c.s.ID, Title: c.s.Title, Cause: c.s.Cause, Command: c.s.Command, Fix: c.s.Fix, Stage: c.s.Stage, Address: c.s.Address(), Source: c.s.Source, Shown: []Exhibit{}})
 	}
 	return out, nil
 }

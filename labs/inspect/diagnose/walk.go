@@ -56,13 +56,15 @@ type Answer struct {
 
 // Cause is a symptom that is proven, and by what.
 type Cause struct {
-	ID      string    `json:"id"`
-	Title   string    `json:"title"`
-	Cause   string    `json:"cause"`
-	Fix     string    `json:"fix"`
-	Command string    `json:"command"` // shows the proof to one's own eyes
-	Stage   string    `json:"stage,omitempty"`
-	Page    string    `json:"page,omitempty"`
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	Cause   string `json:"cause"`
+	Fix     string `json:"fix"`
+	Command string `json:"command"` // shows the proof to one's own eyes
+	Stage   string `json:"stage,omitempty"`
+	Page    string `json:"page,omitempty"`
+	// Address is where the guide explains it, below guide/ and without .md.
+	Address string    `json:"address"`
 	Source  string    `json:"source"`
 	Shown   []Exhibit `json:"shown"`
 }
@@ -282,7 +284,7 @@ func (b *bench) proves(layer *labs.Layer, s *labs.Symptom) (*Cause, error) {
 		return nil, err
 	}
 	return &Cause{ID: s.ID, Title: s.Title, Cause: s.Cause, Fix: s.Fix, Command: s.Command,
-		Stage: s.Stage, Page: cmp.Or(s.Stage, layer.Page), Source: s.Source, Shown: shown}, nil
+		Stage: s.Stage, Page: cmp.Or(s.Stage, layer.Page), Address: s.Address(), Source: s.Source, Shown: shown}, nil
 }
 
 // allOf is whether all of them hold, and by what.

@@ -190,7 +190,8 @@ if step 5 'Wait until the bootstrap member is removed'; then
   cat << 'NEXT'
 The watcher on the workstation, openshift-install wait-for bootstrap-complete,
 gives the API 20 minutes, then this ConfigMap 45, from its own start.
-After that it waits for EtcdBootstrapMemberRemoved, without a limit.
+After that it waits for the condition EtcdBootstrapMemberRemoved, without a
+limit.
 If it gave up while you read, nothing is lost. It only watches. Run it again
 and it sees what is there.
 Next, on the workstation, remove-bootstrap.sh.

@@ -1,0 +1,104 @@
+package scripts
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"bootlab/labs"
+	"bootlab/test/checkout"
+	"bootlab/test/podman"
+)
+
+var update = flag.Bool("update", false, "record again what the guide shows of scripts")
+
+// outputs holds what the guide shows of the scripts, a file for each stage.
+const outputs = "labs/data/guide/output"
+
+// The guide shows what a script prints on its first run, cut short. Numbers aside
+// it is what the script prints now.
+func TestTheGuideShowsWhatScriptsPrint(t *testing.T) {
+	l := Good(t, podman.Accounts(t)[0], labs.Local)
+	for _, s := range Stages(t, release, labs.Local) {
+		file := filepath.Join(checkout.Root(), outputs, s.ID+".txt")
+		printed := shortened(l.Printed[s.ID], l.Dir)
+		if *update {
+			if err := os.WriteFile(file, []byte(printed), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		shown, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if withoutNumbers(string(shown)) != withoutNumbers(printed) {
+			t.Errorf("%s prints\n%s\nand the guide shows\n%s\ngo -C test test -tags=libvirt_dlopen ./scripts -run TheGuideShows -update records it again", s.ID, printed, shown)
+		}
+	}
+}
+
+var (
+	number      = regexp.MustCompile(`[0-9]+`)
+	standInSpec = regexp.MustCompile(`127\.0\.0\.1:[0-9]+/(stand-in/[a-z]+)@sha256:[0-9a-f.]+`)
+	klogHead    = regexp.MustCompile(`(?m)^[IWE][0-9]{4} [0-9:.]+ +[0-9]+ [a-z-]+\.go:[0-9]+\] `)
+	pullLine    = regexp.MustCompile(`(?m)^(Trying to pull|Getting image|Copying (blob|config)|Writing manifest|Storing signatures|[0-9a-f]{64}$).*\n`)
+)
+
+func withoutNumbers(text string) string { return number.ReplaceAllString(text, "N") }
+
+// shortened is what a script printed without the progress of pulls, with the names
+// of this machine replaced, and with one line for many that begin alike.
+func shortened(printed, dir string) string {
+	text := strings.TrimSpace(printed) + "\n"
+	text = strings.ReplaceAll(text, dir, "mylab")
+	if host, err := os.Hostname(); err == nil {
+		text = strings.ReplaceAll(text, "-"+host+".", "-workstation.")
+	}
+	text = pullLine.ReplaceAllString(text, "")
+	text = standInSpec.ReplaceAllString(text, "$1")
+	text = klogHead.ReplaceAllString(text, "")
+	var out []string
+	var alike []string
+	flush := func() {
+		if len(alike) > 4 {
+			alike = []string{alike[0], fmt.Sprintf("... %d more", len(alike)-2), alike[len(alike)-1]}
+		}
+		out, alike = append(out, alike...), nil
+	}
+	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if len(alike) > 0 && beginning(alike[0]) != beginning(line) {
+			flush()
+		}
+		alike = append(alike, line)
+	}
+	flush()
+	return strings.Join(out, "\n") + "\n"
+}
+
+// beginning is what lines of a list have in common; the line itself where it is
+// part of none.
+func beginning(line string) string {
+	word, _, found := strings.Cut(line, " ")
+	if !found || word == "==>" {
+		return line
+	}
+	return word
+}
+
+func TestOutputIsShortened(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := shortened("==> 1. Pull\nTrying to pull x...\nCopying blob sha256:ab\n"+strings.Repeat("0f", 32)+"\n==> 2. Render\n"+
+		"I1122 18:54:37.262808       1 stand-in.go:1] bootstrapping etcd\nok 1 - a\nok 2 - b\nok 3 - c\nok 4 - d\nok 5 - etcd-peer-"+host+".crt\n/dir/out\n", "/dir")
+	want := "==> 1. Pull\n==> 2. Render\nbootstrapping etcd\nok 1 - a\n... 3 more\nok 5 - etcd-peer-workstation.crt\nmylab/out\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
