@@ -46,7 +46,7 @@ func FuzzHighlightingKeepsEveryByte(f *testing.F) {
 		}
 		got := highlight(language, text)
 		if language == "console" {
-			got = console(text)
+			got, _ = console(text, []string{"$ ", "# "})
 		}
 		if read(got) != text {
 			t.Errorf("%s: %q became %q", language, text, read(got))
@@ -55,7 +55,7 @@ func FuzzHighlightingKeepsEveryByte(f *testing.F) {
 }
 
 func TestConsoleExamplesTellWhatIsTyped(t *testing.T) {
-	got := console("$ echo a \\\n    b\na b\n$ true\n\n  $ no prompt\n")
+	got, _ := console("$ echo a \\\n    b\na b\n$ true\n\n  $ no prompt\n", codeBlock{}.prompts())
 	want := "<i class=\"prompt\">$ </i><kbd>echo a \\</kbd>\n<kbd>    b</kbd>\n<samp>a b</samp>\n<i class=\"prompt\">$ </i><kbd>true</kbd>\n\n<samp>  $ no prompt</samp>\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"mime"
 	"net"
@@ -99,9 +97,10 @@ func (h *Handler) lookAtStates() {
 	h.mu.Lock()
 	changed := !maps.Equal(states, h.states)
 	h.states = states
+	site := h.site
 	h.mu.Unlock()
 	if changed {
-		h.hub.tell(statesEvent(states))
+		h.hub.tell(site.statesEvent(states))
 	}
 }
 
@@ -146,8 +145,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "expected GET or HEAD", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/events":
-		_, shown := h.now()
-		first := []event{statesEvent(shown.states)}
+		site, shown := h.now()
+		first := []event{site.statesEvent(shown.states)}
 		if h.live.Clock != nil {
 			first = append(first, clockEvent(shown.clock))
 		}
@@ -202,6 +201,9 @@ func (h *Handler) file(w http.ResponseWriter, r *http.Request) {
 	case known:
 	case site.hasDocument(name):
 		data, err = site.document(name, shown)
+	case site.hasDocument(name + ".html"): // an address that is typed by hand
+		name += ".html"
+		data, err = site.document(name, shown)
 	default:
 		status, name = http.StatusNotFound, "404.html"
 		data, err = site.document(name, shown)
@@ -211,10 +213,6 @@ func (h *Handler) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	send(w, r, name, status, data)
-}
-
-func (s *Site) hasDocument(name string) bool {
-	return name == "all.html" || name == "404.html" || s.page(name) != nil
 }
 
 func send(w http.ResponseWriter, r *http.Request, name string, status int, data []byte) {
@@ -252,26 +250,28 @@ func contentType(name string) string {
 	return mime.FormatMediaType("application/octet-stream", nil)
 }
 
-func statesEvent(states map[string]State) event {
-	type shown struct {
-		Icon string `json:"icon"`
-		Text State  `json:"text"`
+// statesEvent tells the states of pages, and where the lab stands.
+func (s *Site) statesEvent(states map[string]State) event {
+	type place struct {
+		*Here
+		Href string `json:"href,omitempty"`
 	}
-	all := map[string]shown{}
+	told := struct {
+		Pages map[string]shownState `json:"pages"`
+		Here  *place                `json:"here,omitempty"`
+	}{Pages: map[string]shownState{}}
 	for id, state := range states {
-		all[id] = shown{state.Icon(), state}
+		told.Pages[id] = s.words.state(state)
 	}
-	data, err := json.Marshal(all)
-	if err != nil {
-		data = fmt.Appendf(nil, "{}")
+	if here := s.here(states); here != nil {
+		told.Here = &place{Here: here}
+		if here.Page != nil {
+			told.Here.Href = here.Page.HTML()
+		}
 	}
-	return event{"states", string(data)}
+	return event{"states", string(asScript(told))}
 }
 
 func clockEvent(text string) event {
-	data, err := json.Marshal(text)
-	if err != nil {
-		data = fmt.Appendf(nil, `""`)
-	}
-	return event{"clock", string(data)}
+	return event{"clock", string(asScript(text))}
 }

@@ -39,7 +39,7 @@ func TestTheServerHasEveryFileAndNothingElse(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/guide.json", "/work/assets/tls/x.key", "/../guide.json", "/scripts/../../lab.yaml", "/scripts/", "//index.html",
-		"/scripts/..%2f..%2fguide.json", `/..\guide.json`, "/index.html/", "/static/site.css", "/layout/page.html", "/make-pki"} {
+		"/scripts/..%2f..%2fguide.json", `/..\guide.json`, "/index.html/", "/static/site.css", "/layout/page.html", "/make-pki/", "/map", "/guide"} {
 		r := ask(h, "GET", "localhost", path)
 		if text := body(t, r); r.StatusCode != http.StatusNotFound || !strings.Contains(text, `href="/index.html"`) {
 			t.Errorf("%s: %s", path, r.Status)
@@ -95,12 +95,12 @@ func TestStatesStandInThePageWithoutScripts(t *testing.T) {
 	s, files := built(t, source("# etcd\n"))
 	h := s.Handler(Live{States: func() map[string]State { return map[string]State{"make-pki": Done, "render-etcd": Failed} }})
 	page := body(t, ask(h, "GET", "localhost", "/render-etcd.html"))
-	for _, want := range []string{`<span class="state"><span aria-hidden="true">✓</span> done</span>`, `<span aria-hidden="true">✗</span> failed</span>`, `data-live="/events"`} {
+	for _, want := range []string{`<span class="state done"><span aria-hidden="true">✓</span> done</span>`, `<span class="state failed"><span aria-hidden="true">✗</span> failed</span>`, `data-live="/events"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in\n%s", want, page)
 		}
 	}
-	if strings.Contains(files["render-etcd.html"], "data-live") || strings.Contains(files["render-etcd.html"], `class="state"`) {
+	if strings.Contains(files["render-etcd.html"], "data-live") || strings.Contains(files["render-etcd.html"], `class="state`) {
 		t.Error("the file for disks listens to a server")
 	}
 }
@@ -171,7 +171,7 @@ func TestChangesAreToldAndShown(t *testing.T) {
 	lines := listen(t, server.URL)
 	expect(t, lines, "event: states", "not begun")
 	step.Store(1)
-	expect(t, lines, "event: reload", "data:", "event: states", `{"make-pki":{"icon":"▸","text":"running"}}`)
+	expect(t, lines, "event: reload", "data:", "event: states", `{"pages":{"make-pki":{"icon":"▸","text":"running","class":"running"}}`)
 	if page := body(t, ask(h, "GET", "localhost", "/render-etcd.html")); !strings.Contains(page, "New.") {
 		t.Error("the old page is shown")
 	}
@@ -233,7 +233,7 @@ func TestTheClockStandsInLivePages(t *testing.T) {
 		t.Errorf("no clock in\n%s", page)
 	}
 	lines := listen(t, server.URL)
-	expect(t, lines, "event: states", "{}", "event: clock", `"certificates: \u003ca\u003e ends"`)
+	expect(t, lines, "event: states", `{"pages":{}}`, "event: clock", `"certificates: \u003ca\u003e ends"`)
 	later.Store(true)
 	expect(t, lines, "event: clock", `""`)
 	if page := body(t, ask(h, "GET", "localhost", "/render-etcd.html")); !strings.Contains(page, `<p id="Clock" hidden></p>`) {

@@ -52,7 +52,8 @@ func TestALineOfAFoldWithoutItsPartnerIsText(t *testing.T) {
 }
 
 func TestNotesHaveTheirKindInWords(t *testing.T) {
-	for mark, title := range noteTitles {
+	for mark, key := range noteKinds {
+		title := wordsIn("en").say(key)
 		got := content(t, "# etcd\n\n> [!"+mark+"]\n> One **two**.\n>\n> - three\n")
 		want := `<div class="note ` + strings.ToLower(mark) + `" role="note">` + "\n<p class=\"kind\">" + title + "</p>\n<p>One <strong>two</strong>.</p>"
 		if !strings.Contains(got, want) || strings.Contains(got, "[!") || !strings.Contains(got, "<li>three</li>") {
