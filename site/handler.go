@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -230,8 +231,43 @@ func send(w http.ResponseWriter, r *http.Request, name string, status int, data 
 		return
 	}
 	sum := sha256.Sum256(data)
-	header.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	tag := hex.EncodeToString(sum[:16])
+	header.Set("Vary", "Accept-Encoding")
+	if len(data) > smallest && takesGzip(r) {
+		data, tag = zipped(data), tag+"-gzip"
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// smallest is how many bytes are not worth to be made fewer.
+const smallest = 1 << 10
+
+// takesGzip says whether a browser reads what gzip writes. One that asks for a
+// part of a file gets a part of the file.
+func takesGzip(r *http.Request) bool {
+	if r.Header.Get("Range") != "" {
+		return false
+	}
+	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, quality, _ := strings.Cut(strings.TrimSpace(coding), ";")
+		if name == "gzip" && strings.Trim(strings.TrimSpace(quality), "q=0.") != "" || name == "gzip" && quality == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func zipped(data []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is one that there is
+	}
+	w.Write(data) // a buffer takes everything
+	w.Close()
+	return b.Bytes()
 }
 
 // contentType does not depend on what this machine knows of file names.

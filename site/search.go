@@ -32,12 +32,12 @@ const (
 )
 
 type indexData struct {
-	// Pages are id and title; Heads are text and anchor, each once; Sections are
+	// Pages are id, title, and the kind of those that only explain a file; Heads are text and anchor, each once; Sections are
 	// pairs of numbers into both. The anchor is left out where the browser can make
 	// it of the text; the top of a page has neither.
-	Pages    [][2]string `json:"pages"`
-	Heads    [][]string  `json:"heads"`
-	Sections []int       `json:"sections"`
+	Pages    [][]string `json:"pages"`
+	Heads    [][]string `json:"heads"`
+	Sections []int      `json:"sections"`
 	// Common are words that are in most sections and therefore left out.
 	Common string `json:"common"`
 	Words  string `json:"words"`
@@ -75,7 +75,11 @@ func newIndexer() *indexer {
 
 // addPage reads a page. Code is not searched for, but for what programs print.
 func (x *indexer) addPage(p *page, doc *parsed) {
-	x.data.Pages = append(x.data.Pages, [2]string{p.ID, p.PlainTitle()})
+	page := []string{p.ID, p.PlainTitle()}
+	if p.Kind == "library" || p.Kind == "file" {
+		page = append(page, p.Kind)
+	}
+	x.data.Pages = append(x.data.Pages, page)
 	headings := 0
 	ast.Walk(doc.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {

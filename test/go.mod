@@ -26,6 +26,7 @@ require (
 	github.com/gobwas/ws v1.4.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.2 // indirect
 	gotest.tools/v3 v3.5.2 // indirect
+	mvdan.cc/sh/v3 v3.14.1 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
