@@ -57,11 +57,7 @@ type hashes map[string]string
 func (o *Output) Write(dir string, opts WriteOptions) (*Report, error) {
 	w := &writer{dir: dir, opts: opts, known: map[string][]string{}, next: hashes{}}
 	for _, f := range o.Files {
-		hash, err := sum(f.writeTo)
-		if err != nil {
-			return nil, err
-		}
-		w.next[f.Path] = hash
+		w.next[f.Path] = "" // until it is written, or compared with what is there
 	}
 	for _, name := range []string{manifestName, pendingName} {
 		if err := w.remember(name); err != nil {
@@ -170,6 +166,11 @@ func (w *writer) state(f File) (state, error) {
 	if err != nil {
 		return absent, err
 	}
+	if _, wanted := w.next[path]; wanted {
+		if w.next[path], err = sum(f.writeTo); err != nil {
+			return absent, err
+		}
+	}
 	switch {
 	case found == w.next[path] && info.Mode().Perm() == f.Mode:
 		return same, nil
@@ -196,7 +197,7 @@ func (w *writer) commit(o *Output) (*Report, error) {
 	defer os.RemoveAll(staging)
 	w.sweep(staging)
 	for i, f := range w.todo {
-		if err := writeExactly(stagedName(staging, i), f.writeTo, f.Mode); err != nil {
+		if err := w.stage(stagedName(staging, i), f); err != nil {
 			return nil, err
 		}
 	}
@@ -213,6 +214,14 @@ func (w *writer) commit(o *Output) (*Report, error) {
 		return nil, err
 	}
 	return &w.report, nil
+}
+
+// stage writes a file and notes its hash: what is not there yet is made once.
+func (w *writer) stage(name string, f File) error {
+	return writeExactly(name, func(file io.Writer) (err error) {
+		w.next[f.Path], err = sum(func(h io.Writer) error { return f.writeTo(io.MultiWriter(file, h)) })
+		return err
+	}, f.Mode)
 }
 
 // sweep removes the staging directories that killed writes left.

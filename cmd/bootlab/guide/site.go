@@ -115,7 +115,7 @@ func buildSite(guide fs.FS, lab string) (*site.Site, error) {
 func runSiteBuild(io cli.Streams, lab, out string, force bool) error {
 	// A guide can have thousands of pages, and most of what each needs is garbage
 	// when it is written.
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetGCPercent(debug.SetGCPercent(200))
 	dir, root, err := openGuide(lab)
 	if err != nil {
 		return err
