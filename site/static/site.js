@@ -154,16 +154,16 @@
       for (const n of distances(gaps)) put(word.join(''), at += n, inText);
     }
     const sections = [];
-    let titled = [];
+    let titled = [], top = 0;
     for (let i = 0; i < data.sections.length; i += 2) {
       const at = i / 2;
       const [id, title, kind] = data.pages[data.sections[i]];
       const [text, anchor = usualAnchor(text)] = data.heads[data.sections[i + 1]];
-      if (!anchor) titled = cut(`${title} ${id}`);
+      if (!anchor) [titled, top] = [cut(`${title} ${id}`), at];
       const heads = anchor ? cut(text) : titled;
       for (const w of titled) put(w, at, fromTitle);
       for (const w of heads) put(w, at, anchor ? inHeading : inTitle);
-      sections.push({ at, page: data.sections[i], id, title, anchor, text, heads, weight: kind ? ofReference : 1 });
+      sections.push({ at, top, page: data.sections[i], id, title, anchor, text, heads, weight: kind ? ofReference : 1 });
     }
     const synonyms = data.synonyms.map((group) => group.map(cut));
     return { sections, places, words: [...places.keys()], common: new Set(data.common.split(' ')), synonyms, files: data.files };
@@ -237,14 +237,16 @@
     for (const section of index.sections) {
       let score = 0, met = 0, here = 0, own = 0;
       // "render-etcd flags" is about the heading of that page.
-      const headed = section.anchor && known.some((t) => (t.scores.get(section.at) ?? 0) >= 0.7 * inHeading);
+      const inTop = (t) => (t.scores.get(section.top) ?? 0) >= 0.7 * inTitle;
+      const inHead = (t) => (t.scores.get(section.at) ?? 0) >= 0.7 * inHeading;
+      const headed = section.anchor && known.every((t) => inHead(t) || inTop(t)) && known.some((t) => inHead(t) && !inTop(t)) && known.some(inTop);
       for (const t of known) {
         const count = t.scores.get(section.at) ?? 0;
         if (count === 0 && !t.pages.has(section.page)) continue;
         met++;
         own = Math.max(own, count);
         here += t.rare * (count > 0 ? 1 : 0.4);
-        score += t.rare * (headed && count > 0 && count <= fromTitle ? inTitle + 0.2 : count || onPage);
+        score += t.rare * (headed && inTop(t) ? inTitle + 0.2 : count || onPage);
       }
       if (met < enough || own <= fromTitle) continue;
       const heads = section.heads.join(' ');
