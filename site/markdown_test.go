@@ -120,7 +120,7 @@ func TestATableWithoutHeadsHasNone(t *testing.T) {
 
 func TestCellsKnowTheHeadOfTheirColumn(t *testing.T) {
 	got := content(t, "# etcd\n\n| File | *Why* \"x\" |\n|--|--|\n| a | b |\n| c | d |\n")
-	if strings.Count(got, `<td data-label="File">`) != 2 || strings.Count(got, `<td data-label="Why &#34;x&#34;">`) != 2 {
+	if strings.Contains(got, `data-label="File"`) || strings.Count(got, `<td data-label="Why &#34;x&#34;">`) != 2 {
 		t.Error(got)
 	}
 }

@@ -219,7 +219,7 @@ func (r *rendering) tableHeader(w util.BufWriter, _ []byte, n ast.Node, entering
 }
 
 // tableCell gives a cell the head of its column, for screens on which a row is
-// a card. A column without a head has no th.
+// a card; the first cell is what the card is about. A column without a head has no th.
 func (r *rendering) tableCell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	_, inHead := n.Parent().(*extast.TableHeader)
 	if n.PreviousSibling() == nil && entering {
@@ -233,7 +233,7 @@ func (r *rendering) tableCell(w util.BufWriter, _ []byte, n ast.Node, entering b
 	switch {
 	case inHead && label != "":
 		tag = "th"
-	case !inHead && label != "":
+	case !inHead && label != "" && n.PreviousSibling() != nil:
 		attribute = ` data-label="` + template.HTMLEscapeString(label) + `"`
 	}
 	text := "<" + tag + attribute + ">"
