@@ -108,12 +108,11 @@ func (f *form) id(p *page, anchor string) string {
 }
 
 // endHeading closes a heading behind a link to itself. The title of a page has
-// the address of the page.
+// the address of the page. Scripts give the link a name in words.
 func (f *form) endHeading(b *bytes.Buffer, s slot) {
 	level := strconv.Itoa(f.level(s))
 	if s.level > 1 {
-		b.WriteString(` <a class="link" href="` + template.HTMLEscapeString(fragmentOf(f.id(f.page, s.text))) + `" aria-label="` +
-			template.HTMLEscapeString(f.page.words.say("permalink")) + `">#</a>`)
+		b.WriteString(` <a class="p" href="` + template.HTMLEscapeString(fragmentOf(f.id(f.page, s.text))) + `">#</a>`)
 	}
 	b.WriteString("</h" + level + ">\n")
 }

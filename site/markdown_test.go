@@ -120,18 +120,18 @@ func TestATableWithoutHeadsHasNone(t *testing.T) {
 
 func TestCellsKnowTheHeadOfTheirColumn(t *testing.T) {
 	got := content(t, "# etcd\n\n| File | *Why* \"x\" |\n|--|--|\n| a | b |\n| c | d |\n")
-	if strings.Contains(got, `data-label="File"`) || strings.Count(got, `<td data-label="Why &#34;x&#34;">`) != 2 {
+	if strings.Contains(got, `data-h="File"`) || strings.Count(got, `<td data-h="Why &#34;x&#34;">`) != 2 {
 		t.Error(got)
 	}
 }
 
 func TestHeadingsLinkToThemselves(t *testing.T) {
 	got := content(t, "# etcd\n\n## What it reads\n")
-	if !strings.Contains(got, `<h2 id="what-it-reads">What it reads <a class="link" href="#what-it-reads" aria-label="Link to this section">#</a></h2>`) || strings.Count(got, `class="link"`) != 1 {
+	if !strings.Contains(got, `<h2 id="what-it-reads">What it reads <a class="p" href="#what-it-reads">#</a></h2>`) || strings.Count(got, `class="p"`) != 1 {
 		t.Error(got)
 	}
 	_, files := built(t, source("# etcd\n\n## What it reads\n"))
-	if !strings.Contains(files["all.html"], `<a class="link" href="#render-etcd--what-it-reads"`) {
+	if !strings.Contains(files["all.html"], `<a class="p" href="#render-etcd--what-it-reads"`) {
 		t.Error("all.html has no such link")
 	}
 }

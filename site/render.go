@@ -234,7 +234,7 @@ func (r *rendering) tableCell(w util.BufWriter, _ []byte, n ast.Node, entering b
 	case inHead && label != "":
 		tag = "th"
 	case !inHead && label != "" && n.PreviousSibling() != nil:
-		attribute = ` data-label="` + template.HTMLEscapeString(label) + `"`
+		attribute = ` data-h="` + template.HTMLEscapeString(label) + `"`
 	}
 	text := "<" + tag + attribute + ">"
 	if !entering {

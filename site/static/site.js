@@ -83,6 +83,10 @@
     }
   }
 
+  function nameLinks() {
+    for (const link of document.querySelectorAll('.p')) link.setAttribute('aria-label', word('permalink'));
+  }
+
   // Only what scrolls needs a stop of the keyboard.
   function scrollers() {
     const boxes = [...document.querySelectorAll('main [tabindex="0"]')];
@@ -219,6 +223,7 @@
     themeButton();
     copyButtons();
     scrollers();
+    nameLinks();
     search();
     follow();
     showWhereWeAre();
