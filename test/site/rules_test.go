@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"bootlab/labs/sample"
+	cases "bootlab/labs/sample"
 	"bootlab/site"
 	"bootlab/test/checkout"
 	"bootlab/test/podman"
@@ -73,7 +73,7 @@ func TestNoPageBreaksARule(t *testing.T) {
 	var b *tab
 	seen := 0
 	names := slices.DeleteFunc(s.Names(), func(name string) bool { return !strings.HasSuffix(name, ".html") || name == "all.html" })
-	for _, name := range append([]string{"all.html"}, sample.Of(t, 15, names)...) {
+	for _, name := range append([]string{"all.html"}, cases.Of(t, 15, names)...) {
 		if seen%8 == 0 { // a tab has only so much patience
 			b = open(t, origin, desktop)
 			b.run(t, chromedp.ActionFunc(func(ctx context.Context) error {
