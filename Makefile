@@ -95,8 +95,15 @@ outdated: ## list the Go and the modules that are behind: asks the module proxy
 release: ## build what a release consists of into dist/: needs a tag, or VERSION=1.2.3
 	@.ci/release
 
-bench: ## measure how long generating and the site take, and what the scripts add to podman
-	go test -run=- -bench=. -benchmem ./...
+# Hugo measures the site: what it takes for the same markdown. It is built here
+# and nowhere else.
+HUGO := $(CURDIR)/.cache/hugo
+
+$(HUGO):
+	GOBIN=$(CURDIR)/.cache CGO_ENABLED=0 go install github.com/gohugoio/hugo@v0.152.2
+
+bench: $(HUGO) ## measure how long generating and the site take, beside Hugo, and what the scripts add to podman
+	BENCH_HUGO=$(HUGO) go test -run=- -bench=. -benchmem ./...
 	go -C test test -tags=libvirt_dlopen -run=- -bench=. ./...
 
 clean: ## remove what was built; labs stay

@@ -164,7 +164,7 @@ func TestACheckThatIsPastedLeavesTheShellOpen(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for command := range commands {
-		for _, word := range ending(t, command) {
+		for _, word := range endsShell(t, command) {
 			t.Errorf("%s ends the shell, in\n%s", word, command)
 		}
 		cmd := exec.Command("bash", "--norc", "--noprofile", "-i", "-c", command+"\necho still alive")
@@ -212,8 +212,8 @@ func pasted(t *testing.T, file, text string) []string {
 	return out
 }
 
-// ending are the words of a command that end the shell that runs it.
-func ending(t *testing.T, command string) []string {
+// endsShell are the words of a command that end the shell that runs it.
+func endsShell(t *testing.T, command string) []string {
 	t.Helper()
 	f, err := syntax.NewParser().Parse(strings.NewReader(command), "")
 	if err != nil {

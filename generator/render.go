@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -21,6 +22,17 @@ type File struct {
 	Path string
 	Mode fs.FileMode
 	Data []byte
+	// Write stands for Data where the files together are large: it writes the same
+	// bytes each time.
+	Write func(io.Writer) error
+}
+
+func (f File) writeTo(w io.Writer) error {
+	if f.Write != nil {
+		return f.Write(w)
+	}
+	_, err := w.Write(f.Data)
+	return err
 }
 
 // Output is a set of generated files, sorted by path.

@@ -42,7 +42,7 @@ func TestEveryCauseHasAnAddress(t *testing.T) {
 						t.Errorf("symptom %s: not told: %s", s.ID, part)
 					}
 				}
-				pasted(t, s, cause)
+				allCommands(t, s, cause)
 			}
 		}
 		for name := range files {
@@ -64,8 +64,8 @@ func TestEveryCauseHasAnAddress(t *testing.T) {
 	})
 }
 
-// pasted: the blocks of a page hold all commands that show the cause, and no words.
-func pasted(t *testing.T, s labs.Symptom, page string) {
+// allCommands: the blocks of a page hold all commands that show the cause, and no words.
+func allCommands(t *testing.T, s labs.Symptom, page string) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(s.Command), "\n") {
 		line = typedHere(line)

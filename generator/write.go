@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -66,7 +67,7 @@ func (o *Output) Write(dir string, opts WriteOptions) (*Report, error) {
 	}
 	defer unlock()
 	for _, f := range o.Files {
-		w.next[f.Path] = sum(f.Data)
+		w.next[f.Path] = "" // until it is written, or compared with what is there
 	}
 	for _, name := range []string{manifestName, pendingName} {
 		if err := w.remember(name); err != nil {
@@ -142,9 +143,19 @@ func (w *writer) mustBeReal(dir string) error {
 	return err
 }
 
-func sum(data []byte) string {
-	h := sha256.Sum256(data)
-	return hex.EncodeToString(h[:])
+func sum(write func(io.Writer) error) (string, error) {
+	h := sha256.New()
+	err := write(h)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+func sumOfFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return sum(func(w io.Writer) error { _, err := io.Copy(w, f); return err })
 }
 
 // parent is the directory of a path in the output.
@@ -219,15 +230,19 @@ func (w *writer) state(f File) (state, error) {
 	if !info.Mode().IsRegular() {
 		return absent, fmt.Errorf("%s is in the way: it is no regular file", w.path(path))
 	}
-	data, err := os.ReadFile(w.path(path))
+	found, err := sumOfFile(w.path(path))
 	if err != nil {
 		return absent, err
 	}
-	found := sum(data)
+	if _, wanted := w.next[path]; wanted {
+		if w.next[path], err = sum(f.writeTo); err != nil {
+			return absent, err
+		}
+	}
 	switch {
-	case found == sum(f.Data) && info.Mode().Perm() == f.Mode:
+	case found == w.next[path] && info.Mode().Perm() == f.Mode:
 		return same, nil
-	case found == sum(f.Data), slices.Contains(w.known[path], found):
+	case found == w.next[path], slices.Contains(w.known[path], found):
 		return ours, nil
 	}
 	return edited, nil
@@ -247,7 +262,7 @@ func (w *writer) commit(o *Output) (*Report, error) {
 	}
 	defer os.RemoveAll(staging)
 	for i, f := range w.todo {
-		if err := writeExactly(stagedName(staging, i), f.Data, f.Mode); err != nil {
+		if err := w.stage(stagedName(staging, i), f); err != nil {
 			return nil, err
 		}
 	}
@@ -264,6 +279,14 @@ func (w *writer) commit(o *Output) (*Report, error) {
 		return nil, err
 	}
 	return &w.report, nil
+}
+
+// stage writes a file and notes its hash: what is not there yet is made once.
+func (w *writer) stage(name string, f File) error {
+	return writeExactly(name, func(file io.Writer) (err error) {
+		w.next[f.Path], err = sum(func(h io.Writer) error { return f.writeTo(io.MultiWriter(file, h)) })
+		return err
+	}, f.Mode)
 }
 
 // sweep removes the staging directories that killed writes left. Those of others
@@ -298,8 +321,12 @@ func (w *writer) settled() bool {
 
 func stagedName(staging string, i int) string { return filepath.Join(staging, fmt.Sprint(i)) }
 
-func writeExactly(path string, data []byte, mode fs.FileMode) error {
-	if err := os.WriteFile(path, data, mode); err != nil {
+func writeExactly(path string, write func(io.Writer) error, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
 		return err
 	}
 	return os.Chmod(path, mode)
@@ -313,7 +340,8 @@ func (w *writer) writeManifest(staging string) error {
 		return err
 	}
 	temporary := filepath.Join(staging, "manifest")
-	if err := writeExactly(temporary, append(data, '\n'), 0o644); err != nil {
+	manifest := File{Data: append(data, '\n')}
+	if err := writeExactly(temporary, manifest.writeTo, 0o644); err != nil {
 		return err
 	}
 	return os.Rename(temporary, w.path(pendingName))

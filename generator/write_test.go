@@ -3,6 +3,7 @@ package generator
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -131,7 +132,11 @@ func TestAnInterruptedWriteIsCompletedByTheNext(t *testing.T) {
 	dir := t.TempDir()
 	mustWrite(t, output("a", "1", "b", "1"), dir)
 	second := output("a", "2", "b", "2")
-	w := &writer{dir: dir, known: map[string][]string{}, next: hashes{"a": sum([]byte("2")), "b": sum([]byte("2"))}}
+	hash, err := sum(func(w io.Writer) error { _, err := w.Write([]byte("2")); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &writer{dir: dir, known: map[string][]string{}, next: hashes{"a": hash, "b": hash}}
 	if err := w.writeManifest(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func FuzzHighlightingKeepsEveryByte(f *testing.F) {
 		}
 		got := highlight(language, text)
 		if language == "console" {
-			got = console(text)
+			got, _ = console(text, []string{"$ ", "# "})
 		}
 		if read(got) != text {
 			t.Errorf("%s: %q became %q", language, text, read(got))
@@ -55,7 +55,7 @@ func FuzzHighlightingKeepsEveryByte(f *testing.F) {
 }
 
 func TestConsoleExamplesTellWhatIsTyped(t *testing.T) {
-	got := console("$ echo a \\\n    b\na b\n$ true\n\n  $ no prompt\n")
+	got, _ := console("$ echo a \\\n    b\na b\n$ true\n\n  $ no prompt\n", codeBlock{}.prompts())
 	want := "<i class=\"prompt\">$ </i><kbd>echo a \\</kbd>\n<kbd>    b</kbd>\n<samp>a b</samp>\n<i class=\"prompt\">$ </i><kbd>true</kbd>\n\n<samp>  $ no prompt</samp>\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -66,5 +66,40 @@ func TestOnlyWhatIsTypedCanBeCopied(t *testing.T) {
 	got := content(t, "# etcd\n\n```console\n$ a\n```\n\n```bash\na\n```\n\n```yaml\na: b\n```\n\n```text\na\n```\n\n    a\n")
 	if strings.Count(got, `class="code typed"`) != 2 || strings.Count(got, `class="code"`) != 3 {
 		t.Error(got)
+	}
+}
+
+func TestWhatCannotRunAloneCannotBeCopied(t *testing.T) {
+	for text, want := range map[string]bool{
+		"podman ps":                           true,
+		"cd work && ls # why":                 true,
+		"f() { echo a; }\nf":                  true,
+		"cat << 'EOF'\n# kept\nEOF":           true,
+		"do_stage() {":                        false,
+		"do_stage() {\n  echo a\n}":           false,
+		"# only a comment":                    false,
+		"":                                    false,
+		"  local name=$1\n  echo \"${name}\"": false,
+		"[[ -e x ]] || return 1":              false,
+		"fi\ndone":                            false,
+		"echo 'open":                          false,
+	} {
+		if got := runsAlone(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	columns := content(t, "# etcd\n\n## The script\n\nOne.\n\n```bash\necho a\n```\n\n## Verification\n\n```bash\necho b\n```\n")
+	if strings.Count(columns, `class="code typed"`) != 1 || strings.Index(columns, `class="code typed"`) < strings.Index(columns, `id="verification"`) {
+		t.Errorf("what is explained can be copied, or what runs cannot:\n%s", columns)
+	}
+}
+
+func TestTheSignOfRootIsAPromptOnlyWhereRootTypes(t *testing.T) {
+	const said = `<p class="root">On the node, as root</p>`
+	got := content(t, "# etcd\n\n```console root\n# crictl ps\nCONTAINER\n$ id\n```\n\n```console\n$ id\n# no prompt\n```\n\n```bash root\n# why\ncrictl ps\n```\n\n```console\nno command\n```\n")
+	for text, want := range map[string]int{said: 2, `<i class="prompt"># </i><kbd>crictl ps</kbd>`: 1, `<samp># no prompt</samp>`: 1, `class="code typed"`: 3, `class="code"`: 1} {
+		if n := strings.Count(got, text); n != want {
+			t.Errorf("%s stands there %d times, want %d, in\n%s", text, n, want, got)
+		}
 	}
 }

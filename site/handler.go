@@ -2,11 +2,10 @@ package site
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"mime"
 	"net"
@@ -99,9 +98,10 @@ func (h *Handler) lookAtStates() {
 	h.mu.Lock()
 	changed := !maps.Equal(states, h.states)
 	h.states = states
+	site := h.site
 	h.mu.Unlock()
 	if changed {
-		h.hub.tell(statesEvent(states))
+		h.hub.tell(site.statesEvent(states))
 	}
 }
 
@@ -146,8 +146,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "expected GET or HEAD", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/events":
-		_, shown := h.now()
-		first := []event{statesEvent(shown.states)}
+		site, shown := h.now()
+		first := []event{site.statesEvent(shown.states)}
 		if h.live.Clock != nil {
 			first = append(first, clockEvent(shown.clock))
 		}
@@ -202,6 +202,9 @@ func (h *Handler) file(w http.ResponseWriter, r *http.Request) {
 	case known:
 	case site.hasDocument(name):
 		data, err = site.document(name, shown)
+	case site.hasDocument(name + ".html"): // an address that is typed by hand
+		name += ".html"
+		data, err = site.document(name, shown)
 	default:
 		status, name = http.StatusNotFound, "404.html"
 		data, err = site.document(name, shown)
@@ -211,10 +214,6 @@ func (h *Handler) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	send(w, r, name, status, data)
-}
-
-func (s *Site) hasDocument(name string) bool {
-	return name == "all.html" || name == "404.html" || s.page(name) != nil
 }
 
 func send(w http.ResponseWriter, r *http.Request, name string, status int, data []byte) {
@@ -232,8 +231,43 @@ func send(w http.ResponseWriter, r *http.Request, name string, status int, data 
 		return
 	}
 	sum := sha256.Sum256(data)
-	header.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	tag := hex.EncodeToString(sum[:16])
+	header.Set("Vary", "Accept-Encoding")
+	if len(data) > smallest && takesGzip(r) {
+		data, tag = zipped(data), tag+"-gzip"
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// smallest is how many bytes are not worth to be made fewer.
+const smallest = 1 << 10
+
+// takesGzip says whether a browser reads what gzip writes. One that asks for a
+// part of a file gets a part of the file.
+func takesGzip(r *http.Request) bool {
+	if r.Header.Get("Range") != "" {
+		return false
+	}
+	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, quality, _ := strings.Cut(strings.TrimSpace(coding), ";")
+		if name == "gzip" && strings.Trim(strings.TrimSpace(quality), "q=0.") != "" || name == "gzip" && quality == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func zipped(data []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is one that there is
+	}
+	w.Write(data) // a buffer takes everything
+	w.Close()
+	return b.Bytes()
 }
 
 // contentType does not depend on what this machine knows of file names.
@@ -252,26 +286,28 @@ func contentType(name string) string {
 	return mime.FormatMediaType("application/octet-stream", nil)
 }
 
-func statesEvent(states map[string]State) event {
-	type shown struct {
-		Icon string `json:"icon"`
-		Text State  `json:"text"`
+// statesEvent tells the states of pages, and where the lab stands.
+func (s *Site) statesEvent(states map[string]State) event {
+	type place struct {
+		*Here
+		Href string `json:"href,omitempty"`
 	}
-	all := map[string]shown{}
+	told := struct {
+		Pages map[string]shownState `json:"pages"`
+		Here  *place                `json:"here,omitempty"`
+	}{Pages: map[string]shownState{}}
 	for id, state := range states {
-		all[id] = shown{state.Icon(), state}
+		told.Pages[id] = s.words.state(state)
 	}
-	data, err := json.Marshal(all)
-	if err != nil {
-		data = fmt.Appendf(nil, "{}")
+	if here := s.here(states); here != nil {
+		told.Here = &place{Here: here}
+		if here.Page != nil {
+			told.Here.Href = here.Page.HTML()
+		}
 	}
-	return event{"states", string(data)}
+	return event{"states", string(asScript(told))}
 }
 
 func clockEvent(text string) event {
-	data, err := json.Marshal(text)
-	if err != nil {
-		data = fmt.Appendf(nil, `""`)
-	}
-	return event{"clock", string(data)}
+	return event{"clock", string(asScript(text))}
 }

@@ -2,8 +2,10 @@ package site
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -39,7 +41,7 @@ func TestTheServerHasEveryFileAndNothingElse(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/guide.json", "/work/assets/tls/x.key", "/../guide.json", "/scripts/../../lab.yaml", "/scripts/", "//index.html",
-		"/scripts/..%2f..%2fguide.json", `/..\guide.json`, "/index.html/", "/static/site.css", "/layout/page.html", "/make-pki"} {
+		"/scripts/..%2f..%2fguide.json", `/..\guide.json`, "/index.html/", "/static/site.css", "/layout/page.html", "/make-pki/", "/map", "/guide"} {
 		r := ask(h, "GET", "localhost", path)
 		if text := body(t, r); r.StatusCode != http.StatusNotFound || !strings.Contains(text, `href="/index.html"`) {
 			t.Errorf("%s: %s", path, r.Status)
@@ -95,12 +97,12 @@ func TestStatesStandInThePageWithoutScripts(t *testing.T) {
 	s, files := built(t, source("# etcd\n"))
 	h := s.Handler(Live{States: func() map[string]State { return map[string]State{"make-pki": Done, "render-etcd": Failed} }})
 	page := body(t, ask(h, "GET", "localhost", "/render-etcd.html"))
-	for _, want := range []string{`<span class="state"><span aria-hidden="true">✓</span> done</span>`, `<span aria-hidden="true">✗</span> failed</span>`, `data-live="/events"`} {
+	for _, want := range []string{`<span class="state done"><span aria-hidden="true">✓</span> done</span>`, `<span class="state failed"><span aria-hidden="true">✗</span> failed</span>`, `data-live="/events"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in\n%s", want, page)
 		}
 	}
-	if strings.Contains(files["render-etcd.html"], "data-live") || strings.Contains(files["render-etcd.html"], `class="state"`) {
+	if strings.Contains(files["render-etcd.html"], "data-live") || strings.Contains(files["render-etcd.html"], `class="state`) {
 		t.Error("the file for disks listens to a server")
 	}
 }
@@ -171,7 +173,7 @@ func TestChangesAreToldAndShown(t *testing.T) {
 	lines := listen(t, server.URL)
 	expect(t, lines, "event: states", "not begun")
 	step.Store(1)
-	expect(t, lines, "event: reload", "data:", "event: states", `{"make-pki":{"icon":"▸","text":"running"}}`)
+	expect(t, lines, "event: reload", "data:", "event: states", `{"pages":{"make-pki":{"icon":"▸","text":"running","class":"running"}}`)
 	if page := body(t, ask(h, "GET", "localhost", "/render-etcd.html")); !strings.Contains(page, "New.") {
 		t.Error("the old page is shown")
 	}
@@ -233,7 +235,7 @@ func TestTheClockStandsInLivePages(t *testing.T) {
 		t.Errorf("no clock in\n%s", page)
 	}
 	lines := listen(t, server.URL)
-	expect(t, lines, "event: states", "{}", "event: clock", `"certificates: \u003ca\u003e ends"`)
+	expect(t, lines, "event: states", `{"pages":{}}`, "event: clock", `"certificates: \u003ca\u003e ends"`)
 	later.Store(true)
 	expect(t, lines, "event: clock", `""`)
 	if page := body(t, ask(h, "GET", "localhost", "/render-etcd.html")); !strings.Contains(page, `<p id="Clock" hidden></p>`) {
@@ -241,5 +243,84 @@ func TestTheClockStandsInLivePages(t *testing.T) {
 	}
 	if strings.Contains(files["render-etcd.html"], `id="Clock"`) {
 		t.Error("the file for disks has a clock")
+	}
+}
+
+// coded gets a page from a browser that accepts these codings.
+func coded(h http.Handler, accept string) *http.Response {
+	r := httptest.NewRequest("GET", "http://localhost/render-etcd", nil)
+	r.Header.Set("Accept-Encoding", accept)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func TestPagesAreSentShorterToWhoCanReadThem(t *testing.T) {
+	s, files := built(t, source("# etcd\n\nText.\n"))
+	h := s.Handler(Live{})
+	plain := coded(h, "")
+	text := body(t, plain)
+	for accept, want := range map[string]string{"gzip": "gzip", "br, gzip;q=0.5": "gzip", "gzip;q=0": "", "gzip;q=0.0": "", "br": "", "": ""} {
+		got := coded(h, accept)
+		if got.Header.Get("Content-Encoding") != want || got.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%q: %v", accept, got.Header)
+		}
+		if want == "" {
+			continue
+		}
+		if got.Header.Get("ETag") == plain.Header.Get("ETag") {
+			t.Error("two forms have one tag")
+		}
+		unzipped, err := gzip.NewReader(got.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := io.ReadAll(unzipped); err != nil || string(again) != text {
+			t.Errorf("%q: it is not the same page: %v", accept, err)
+		}
+	}
+	if len(files) == 0 || len(text) < smallest {
+		t.Error("the page is too short to tell")
+	}
+}
+
+func TestAnAddressNeedsNoEnding(t *testing.T) {
+	s, _ := built(t, source("# etcd\n"))
+	h := s.Handler(Live{})
+	for _, path := range []string{"/render-etcd", "/index", "/all", "/pages"} {
+		if r := ask(h, "GET", "localhost", path); r.StatusCode != http.StatusOK || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+}
+
+func TestTheFirstPageSaysWhereTheLabIs(t *testing.T) {
+	s, files := built(t, source("# etcd\n"))
+	for _, c := range []struct {
+		name   string
+		states map[string]State
+		want   []string
+	}{
+		{"nothing has run", map[string]State{"make-pki": NotBegun, "render-etcd": NotBegun}, []string{"No stage of this lab has run yet.", `<a href="/make-pki.html">Begin: make-pki</a>`}},
+		{"one is done", map[string]State{"make-pki": Done, "render-etcd": NotBegun}, []string{"1 of 2 stages of this lab are done.", `<a href="/render-etcd.html">Next: render-etcd</a>`}},
+		{"one runs", map[string]State{"make-pki": Done, "render-etcd": Running}, []string{`<a href="/render-etcd.html">Running now: render-etcd</a>`}},
+		{"one failed", map[string]State{"make-pki": Failed, "render-etcd": NotBegun}, []string{"0 of 2", `<a href="/make-pki.html">Failed: make-pki</a>`}},
+		{"all are done", map[string]State{"make-pki": Done, "render-etcd": Done}, []string{"All 2 stages of this lab are done."}},
+	} {
+		h := s.Handler(Live{States: func() map[string]State { return c.states }})
+		page := body(t, ask(h, "GET", "localhost", "/"))
+		_, box, _ := strings.Cut(page, `<div id="Here"`)
+		box, _, _ = strings.Cut(box, "</div>")
+		for _, want := range c.want {
+			if !strings.Contains(box, want) {
+				t.Errorf("%s: no %s in %s", c.name, want, box)
+			}
+		}
+		if strings.Count(box, "<a ") > 1 || strings.Contains(body(t, ask(h, "GET", "localhost", "/make-pki")), `id="Here"`) {
+			t.Errorf("%s: more than one button, or on another page", c.name)
+		}
+	}
+	if strings.Contains(files["index.html"], `id="Here"`) {
+		t.Error("the file for disks knows a lab that runs")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -14,7 +15,7 @@ import (
 
 // markdown is GitHub's, without HTML: what looks like a tag is text, in blocks
 // and in lines. Bare addresses are no links.
-func markdown() parser.Parser {
+var markdown = sync.OnceValue(func() parser.Parser {
 	p := parser.NewParser(
 		parser.WithBlockParsers(
 			util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -37,22 +38,24 @@ func markdown() parser.Parser {
 	)
 	goldmark.New(goldmark.WithParser(p), goldmark.WithExtensions(extension.Table, extension.Strikethrough))
 	return p
-}
+})
 
-// The two lines around what is folded, exactly so; the summary is plain text.
+// The two lines around something folded, exactly so; what the first one says is
+// text.
 var (
 	foldOpen  = regexp.MustCompile(`^<details><summary>([^<>]+)</summary>$`)
 	foldClose = regexp.MustCompile(`^</details>$`)
 )
 
-// noteTitles are the kinds of notes: GitHub's, and one of our own.
-var noteTitles = map[string]string{
-	"NOTE":          "Note",
-	"TIP":           "Tip",
-	"IMPORTANT":     "Important",
-	"WARNING":       "Warning",
-	"CAUTION":       "Caution",
-	"MISCONCEPTION": "A common misconception",
+// noteKinds are the kinds of notes, GitHub's and one of our own, and the keys of
+// their titles.
+var noteKinds = map[string]string{
+	"NOTE":          "note",
+	"TIP":           "tip",
+	"IMPORTANT":     "important",
+	"WARNING":       "warning",
+	"CAUTION":       "caution",
+	"MISCONCEPTION": "misconception",
 }
 
 var noteLine = regexp.MustCompile(`^\[!([A-Z]+)\]\s*$`)
@@ -69,8 +72,7 @@ var (
 type block struct {
 	ast.BaseBlock
 	kind ast.NodeKind
-	// name is the kind of a note, the summary of what is folded, and which column a
-	// segment is.
+	// name is the kind of a note, which column a segment is, and what a fold says.
 	name string
 }
 
@@ -102,18 +104,19 @@ func shape(n ast.Node, source []byte) {
 // without its partner stays text.
 func fold(parent ast.Node, source []byte) {
 	for open := parent.FirstChild(); open != nil; open = open.NextSibling() {
-		summary := line(open, foldOpen, source)
-		if summary == nil {
+		opens := matchLine(open, foldOpen, source)
+		if opens == nil {
 			continue
 		}
 		end := open.NextSibling()
-		for end != nil && line(end, foldClose, source) == nil && line(end, foldOpen, source) == nil {
+		for end != nil && matchLine(end, foldClose, source) == nil && matchLine(end, foldOpen, source) == nil {
 			end = end.NextSibling()
 		}
-		if end == nil || line(end, foldClose, source) == nil {
+		if end == nil || matchLine(end, foldClose, source) == nil {
 			continue
 		}
-		folded := &block{kind: kindFold, name: string(summary[1])}
+		summary := util.ResolveEntityNames(util.ResolveNumericReferences(opens[1]))
+		folded := &block{kind: kindFold, name: string(bytes.TrimSpace(summary))}
 		for c := open.NextSibling(); c != end; c = open.NextSibling() {
 			folded.AppendChild(folded, c) // takes it from its parent
 		}
@@ -123,13 +126,13 @@ func fold(parent ast.Node, source []byte) {
 	}
 }
 
-// line is how a paragraph of one line matches; nil for anything else.
-func line(n ast.Node, expected *regexp.Regexp, source []byte) [][]byte {
+// matchLine matches a paragraph of one line.
+func matchLine(n ast.Node, line *regexp.Regexp, source []byte) [][]byte {
 	if n.Kind() != ast.KindParagraph || n.Lines().Len() != 1 {
 		return nil
 	}
 	segment := n.Lines().At(0)
-	return expected.FindSubmatch(bytes.TrimRight(segment.Value(source), " \n"))
+	return line.FindSubmatch(bytes.TrimRight(segment.Value(source), " \n"))
 }
 
 // asNote makes a note of a quote that begins with a line such as [!NOTE]; nil
@@ -141,7 +144,7 @@ func asNote(q *ast.Blockquote, source []byte) *block {
 	}
 	line := first.Lines().At(0)
 	match := noteLine.FindSubmatch(bytes.TrimSpace(line.Value(source)))
-	if match == nil || noteTitles[string(match[1])] == "" {
+	if match == nil || noteKinds[string(match[1])] == "" {
 		return nil
 	}
 	for c := first.FirstChild(); c != nil; c = first.FirstChild() {
@@ -161,38 +164,46 @@ func asNote(q *ast.Blockquote, source []byte) *block {
 	return note
 }
 
-// inColumns are the headings of the sections that are laid out in columns, and
-// the languages of the code that is explained there.
-var inColumns = map[string][]string{"The script": {"bash"}, "The file": {"yaml", "json"}}
+// inColumns are the headings of the sections that are laid out in columns, as
+// keys of words, and the languages of the code that is explained there.
+var inColumns = map[string][]string{"heading-script": {"bash"}, "heading-file": {"yaml", "json"}}
 
-// layOutScript moves what stands below such a heading, up to the next of its
-// level, into rows: prose on the left, the code it explains on the right.
-func (p *page) layOutScript() {
-	var start ast.Node
-	var explained []string
-	for _, h := range p.headings {
-		if languages := inColumns[h.Text]; h.Level == 2 && languages != nil {
-			start, explained = h.node, languages
+// explained are the languages of the code below a heading that is laid out in
+// columns; none for any other.
+func (p *page) explained(h heading) []string {
+	for key, languages := range inColumns {
+		if h.Level == 2 && h.Text == p.words.say(key) {
+			return languages
 		}
 	}
-	if start == nil || start.Parent() != p.doc {
+	return nil
+}
+
+// layOutScript moves what stands below such a heading, up to the next of its
+// level or the end of what is folded there, into rows: prose on the left, the
+// code it explains on the right.
+func (d *parsed) layOutScript(p *page) {
+	var first ast.Node
+	var languages []string
+	for i, h := range p.headings {
+		if explained := p.explained(h); explained != nil {
+			first, languages = d.nodes[i].NextSibling(), explained
+		}
+	}
+	if fold := nextFold(first); fold != nil {
+		first = fold.FirstChild()
+	}
+	if first == nil || first.Parent() != d.doc && first.Parent().Kind() != kindFold {
 		return
 	}
-	// A script that is folded keeps its place in the fold.
-	parent := ast.Node(p.doc)
 	columns := &block{kind: kindScript}
-	if fold := nextFold(start); fold != nil {
-		parent = fold
-		parent.InsertBefore(parent, parent.FirstChild(), columns)
-	} else {
-		parent.InsertAfter(parent, start, columns)
-	}
+	first.Parent().InsertBefore(first.Parent(), first, columns)
 	var prose, code *block
 	for n := columns.NextSibling(); n != nil; n = columns.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
 			break
 		}
-		isCode := slices.Contains(explained, language(n, p.source))
+		isCode := slices.Contains(languages, language(n, d.source))
 		if prose == nil || !isCode && code.ChildCount() > 0 {
 			prose, code = &block{kind: kindSegment, name: "prose"}, &block{kind: kindSegment, name: "listing"}
 			columns.AppendChild(columns, prose)
@@ -206,10 +217,9 @@ func (p *page) layOutScript() {
 	}
 }
 
-// nextFold is what is folded below a heading, before the next of its level; nil if
-// nothing is.
-func nextFold(heading ast.Node) ast.Node {
-	for n := heading.NextSibling(); n != nil; n = n.NextSibling() {
+// nextFold is what is folded in a section, from a node of it on; nil if nothing is.
+func nextFold(n ast.Node) ast.Node {
+	for ; n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
 			return nil
 		}
@@ -218,11 +228,6 @@ func nextFold(heading ast.Node) ast.Node {
 		}
 	}
 	return nil
-}
-
-// isWide says whether a node is laid out in columns.
-func isWide(n ast.Node) bool {
-	return n.Kind() == kindScript || n.Kind() == kindFold && n.FirstChild() != nil && n.FirstChild().Kind() == kindScript
 }
 
 // language is the first word behind a fence; empty for anything else.

@@ -52,7 +52,8 @@ func TestALineOfAFoldWithoutItsPartnerIsText(t *testing.T) {
 }
 
 func TestNotesHaveTheirKindInWords(t *testing.T) {
-	for mark, title := range noteTitles {
+	for mark, key := range noteKinds {
+		title := wordsIn("en").say(key)
 		got := content(t, "# etcd\n\n> [!"+mark+"]\n> One **two**.\n>\n> - three\n")
 		want := `<div class="note ` + strings.ToLower(mark) + `" role="note">` + "\n<p class=\"kind\">" + title + "</p>\n<p>One <strong>two</strong>.</p>"
 		if !strings.Contains(got, want) || strings.Contains(got, "[!") || !strings.Contains(got, "<li>three</li>") {
@@ -107,5 +108,43 @@ func TestTablesBringNoStyle(t *testing.T) {
 	got := content(t, "# etcd\n\n| a | b |\n|:--|--:|\n| 1 | `x\\|y` |\n")
 	if strings.Contains(got, "style=") || strings.Contains(got, "align=") || !strings.Contains(got, "<code>x|y</code>") {
 		t.Error(got)
+	}
+}
+
+func TestATableWithoutHeadsHasNone(t *testing.T) {
+	got := content(t, "# etcd\n\n| | |\n|--|--|\n| a | b |\n\n| | Why |\n|--|--|\n| c | d |\n")
+	if strings.Contains(got, "<th></th>") || strings.Count(got, "<thead>") != 1 || strings.Count(got, "<th>") != 1 || strings.Count(got, "<tbody>") != 2 || strings.Count(got, "</tbody>") != 2 {
+		t.Error(got)
+	}
+}
+
+func TestCellsKnowTheHeadOfTheirColumn(t *testing.T) {
+	got := content(t, "# etcd\n\n| File | *Why* \"x\" |\n|--|--|\n| a | b |\n| c | d |\n")
+	if strings.Contains(got, `data-h="File"`) || strings.Count(got, `<td data-h="Why &#34;x&#34;">`) != 2 {
+		t.Error(got)
+	}
+}
+
+func TestHeadingsLinkToThemselves(t *testing.T) {
+	got := content(t, "# etcd\n\n## What it reads\n")
+	if !strings.Contains(got, `<h2 id="what-it-reads">What it reads <a class="p" href="#what-it-reads">#</a></h2>`) || strings.Count(got, `class="p"`) != 1 {
+		t.Error(got)
+	}
+	_, files := built(t, source("# etcd\n\n## What it reads\n"))
+	if !strings.Contains(files["all.html"], `<a class="p" href="#render-etcd--what-it-reads"`) {
+		t.Error("all.html has no such link")
+	}
+}
+
+func TestAnythingCanBeFolded(t *testing.T) {
+	got := content(t, "# etcd\n\n## The script\n\n<details><summary>Flags &amp; sources</summary>\n\nOne.\n\n```bash\na\n```\n\n</details>\n\n## Verification\n")
+	if !strings.Contains(got, "<summary>Flags &amp; sources</summary>\n<div class=\"columns\">") || !strings.Contains(got, `<div class="script">`) {
+		t.Error(got)
+	}
+}
+
+func TestControlCharactersAreRefused(t *testing.T) {
+	if _, err := Build(source("# etcd\n\na\x01b\n")); err == nil || !strings.Contains(err.Error(), "control character") {
+		t.Error(err)
 	}
 }

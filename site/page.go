@@ -1,8 +1,8 @@
 package site
 
 import (
+	"bytes"
 	"fmt"
-	"html/template"
 	"strings"
 	"unicode"
 
@@ -10,60 +10,69 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// page is a page of the guide, parsed and rendered.
+// page is a page of the guide, rendered.
 type page struct {
 	Page
-	source     []byte
-	doc        ast.Node
-	title      *ast.Heading
-	headings   []*heading
+	words      words
+	headings   []heading
 	anchors    map[string]bool
 	Prev, Next *page
-	// code holds the blocks of code as HTML: marking them is most of the work,
-	// and every page is rendered twice.
-	code map[ast.Node]string
 	// pictures: at least one stands on the page.
 	pictures bool
-
-	// Heading is the first heading, and Head, Wide, Tail the rest: before, in and
+	// group is the part of the guide that the page is in, and place where in it.
+	group, place int
+	// heading is the first heading, and head, wide, tail the rest: before, in and
 	// after the section that lays a script out in columns.
-	Heading          template.HTML
-	Head, Wide, Tail template.HTML
-	// Whole is all of it, as a part of the document that holds every page.
-	Whole template.HTML
+	heading, head, wide, tail fragment
 }
 
 // heading is an entry of the contents.
 type heading struct {
-	node  *ast.Heading
 	Level int
 	ID    string
 	Text  string
+	// Folded: the contents leave it out.
+	Folded bool
+}
+
+// parsed is the markdown of a page; it is let go when the page is rendered.
+type parsed struct {
+	source []byte
+	doc    ast.Node
+	title  *ast.Heading
+	// nodes are the headings, in the order of the page's.
+	nodes []*ast.Heading
 }
 
 // parsePage reads the markdown of a page and gives its headings their ids.
-func parsePage(meta Page, source []byte) (*page, error) {
-	p := &page{Page: meta, source: source, anchors: map[string]bool{}, code: map[ast.Node]string{}}
-	p.doc = markdown().Parse(text.NewReader(source))
-	shape(p.doc, source)
-	if err := p.readHeadings(); err != nil {
-		return nil, fmt.Errorf("page %s (%s): %w", meta.ID, meta.File, err)
+func parsePage(meta Page, source []byte) (*page, *parsed, error) {
+	if bad := bytes.IndexFunc(source, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }); bad >= 0 {
+		return nil, nil, fmt.Errorf("page %s (%s): byte %d is a control character", meta.ID, meta.File, bad)
+	}
+	p := &page{Page: meta, words: wordsIn(meta.Lang), anchors: map[string]bool{}}
+	d := &parsed{source: source, doc: markdown().Parse(text.NewReader(source))}
+	shape(d.doc, source)
+	if err := p.readHeadings(d); err != nil {
+		return nil, nil, fmt.Errorf("page %s (%s): %w", meta.ID, meta.File, err)
 	}
 	if meta.Kind == "stage" || meta.Kind == "library" || meta.Kind == "file" {
-		p.layOutScript()
+		d.layOutScript(p)
 	}
-	return p, nil
+	return p, d, nil
 }
 
+// fragments are all parts of the page, in order.
+func (p *page) fragments() []*fragment { return []*fragment{&p.heading, &p.head, &p.wide, &p.tail} }
+
 // readHeadings wants one title, at the top, and no level left out below it.
-func (p *page) readHeadings() error {
+func (p *page) readHeadings(d *parsed) error {
 	level := 0
-	err := ast.Walk(p.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	err := ast.Walk(d.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		h, ok := n.(*ast.Heading)
 		if !ok || !entering {
 			return ast.WalkContinue, nil
 		}
-		words := strings.Join(strings.Fields(plainText(h, p.source)), " ")
+		words := strings.Join(strings.Fields(plainText(h, d.source)), " ")
 		if h.Level > level+1 || h.Level == 1 && level > 0 {
 			return ast.WalkStop, fmt.Errorf("heading %q has level %d below level %d: expected one title and no level left out", words, h.Level, level)
 		}
@@ -71,12 +80,13 @@ func (p *page) readHeadings() error {
 		id := p.anchor(words)
 		h.SetAttributeString("id", []byte(id))
 		if h.Level == 1 {
-			p.title = h
+			d.title = h
 		}
-		p.headings = append(p.headings, &heading{h, h.Level, id, words})
+		p.headings = append(p.headings, heading{h.Level, id, words, folded(h)})
+		d.nodes = append(d.nodes, h)
 		return ast.WalkSkipChildren, nil
 	})
-	if err == nil && (p.title == nil || p.doc.FirstChild() != ast.Node(p.title)) {
+	if err == nil && (d.title == nil || d.doc.FirstChild() != ast.Node(d.title)) {
 		err = fmt.Errorf("expected a title (# …) in its first line")
 	}
 	return err
@@ -107,10 +117,10 @@ func (p *page) anchor(words string) string {
 
 // Contents are the headings of the second and third level that are not folded; one
 // alone needs no list.
-func (p *page) Contents() []*heading {
-	var out []*heading
+func (p *page) Contents() []heading {
+	var out []heading
 	for _, h := range p.headings {
-		if (h.Level == 2 || h.Level == 3) && !folded(h.node) {
+		if (h.Level == 2 || h.Level == 3) && !h.Folded {
 			out = append(out, h)
 		}
 	}

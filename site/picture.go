@@ -30,7 +30,7 @@ type svgNode struct {
 
 type svgAttr struct{ name, value string }
 
-func words(text string) map[string]bool {
+func setOf(text string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(text) {
 		set[w] = true
@@ -40,9 +40,9 @@ func words(text string) map[string]bool {
 
 // What a picture may hold. Nothing here runs, loads or leads anywhere.
 var (
-	svgElements = words(`svg g title desc defs style marker symbol use clipPath path rect circle ellipse line
+	svgElements = setOf(`svg g title desc defs style marker symbol use clipPath path rect circle ellipse line
 		polyline polygon text tspan linearGradient stop`)
-	svgAttributes = words(`id class role viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry dx dy d
+	svgAttributes = setOf(`id class role viewBox preserveAspectRatio width height x y x1 y1 x2 y2 cx cy r rx ry dx dy d
 		points transform fill fill-opacity fill-rule stroke stroke-width stroke-dasharray stroke-linecap stroke-linejoin
 		stroke-opacity opacity text-anchor dominant-baseline font-size font-weight font-style font-family textLength
 		lengthAdjust marker-start marker-mid marker-end markerWidth markerHeight markerUnits refX refY orient

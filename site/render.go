@@ -1,10 +1,11 @@
 package site
 
 import (
-	"bytes"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -14,71 +15,73 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// rendering turns nodes of one page into HTML, either for a document of its own
-// or as a part of the one that holds all pages.
+// rendering turns the nodes of one page after another into fragments.
 type rendering struct {
-	site *Site
-	page *page
-	// single: all pages in one document. Anchors then begin with the page's id,
-	// and headings go down one level.
-	single bool
-	// shown counts how often a picture stands in the document.
-	shown map[string]int
+	site   *Site
+	src    fs.FS
+	page   *page
+	engine renderer.Renderer
+	// pictures counts the pictures of the page.
+	pictures map[string]int
+	// columns: between the columns of a script, where code is no command.
+	columns bool
+	// labels are the heads of the table that is rendered, and cell is which of its
+	// cells comes next.
+	labels []string
+	cell   int
 }
 
-// renderPage makes the HTML of a page, in both forms.
-func (s *Site) renderPage(p *page) error {
-	own := &rendering{site: s, page: p, shown: map[string]int{}}
-	title, err := own.html(p.title)
-	if err != nil {
-		return err
-	}
-	p.Heading = title
-	var head, script, tail []ast.Node
-	into := &head
-	for n := p.title.NextSibling(); n != nil; n = n.NextSibling() {
-		if next := n.NextSibling(); n.Kind() == ast.KindHeading && next != nil && isWide(next) || isWide(n) {
-			into = &script
-		} else if into == &script {
-			into = &tail
-		}
-		*into = append(*into, n)
-	}
-	for _, part := range []struct {
-		target *template.HTML
-		nodes  []ast.Node
-	}{{&p.Head, head}, {&p.Wide, script}, {&p.Tail, tail}} {
-		if *part.target, err = own.html(part.nodes...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// renderWhole makes the HTML of a page as a part of all pages.
-func (s *Site) renderWhole(p *page, shown map[string]int) (template.HTML, error) {
-	r := &rendering{site: s, page: p, single: true, shown: shown}
-	var nodes []ast.Node
-	for n := p.doc.FirstChild(); n != nil; n = n.NextSibling() {
-		nodes = append(nodes, n)
-	}
-	return r.html(nodes...)
-}
-
-func (r *rendering) html(nodes ...ast.Node) (template.HTML, error) {
-	engine := renderer.NewRenderer(renderer.WithNodeRenderers(
+func newRendering(s *Site, src fs.FS) *rendering {
+	r := &rendering{site: s, src: src}
+	r.engine = renderer.NewRenderer(renderer.WithNodeRenderers(
 		util.Prioritized(r, 100),
 		util.Prioritized(html.NewRenderer(), 1000),
 		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), 500),
 		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
 	))
-	var b bytes.Buffer
-	for _, n := range nodes {
-		if err := engine.Render(&b, r.page.source, n); err != nil {
-			return "", err
+	return r
+}
+
+// render makes the fragments of a page: title, text before the section that lays
+// a script out in columns, that section, and the rest.
+func (r *rendering) render(p *page, doc *parsed) error {
+	r.page, r.pictures = p, map[string]int{}
+	var head, wide, tail []ast.Node
+	into := &head
+	for n := doc.title.NextSibling(); n != nil; n = n.NextSibling() {
+		if next := n.NextSibling(); next != nil && isWide(next) && into == &head {
+			into = &wide
+		} else if !isWide(n) && into == &wide {
+			into = &tail
+		}
+		*into = append(*into, n)
+	}
+	for _, part := range []struct {
+		target *fragment
+		nodes  []ast.Node
+	}{{&p.heading, []ast.Node{doc.title}}, {&p.head, head}, {&p.wide, wide}, {&p.tail, tail}} {
+		out := &pieces{}
+		for _, n := range part.nodes {
+			if err := r.engine.Render(out, doc.source, n); err != nil {
+				return err
+			}
+		}
+		*part.target = out.fragment()
+	}
+	return nil
+}
+
+// isWide says whether a block holds the columns of a script.
+func isWide(n ast.Node) bool {
+	if n.Kind() != kindFold {
+		return n.Kind() == kindScript
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if isWide(c) {
+			return true
 		}
 	}
-	return template.HTML(b.String()), nil
+	return false
 }
 
 // RegisterFuncs names the nodes that are rendered otherwise than goldmark does.
@@ -90,17 +93,16 @@ func (r *rendering) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindFencedCodeBlock, r.code)
 	reg.Register(ast.KindCodeBlock, r.code)
 	reg.Register(extast.KindTable, r.table)
+	reg.Register(extast.KindTableHeader, r.tableHeader)
+	reg.Register(extast.KindTableCell, r.tableCell)
 	reg.Register(kindFold, wrapped(func(b *block) (string, string) {
-		class := "answer"
-		if isWide(b) {
-			class = "answer folded"
-		}
-		return "<details class=\"" + class + "\">\n<summary>" + template.HTMLEscapeString(b.name) + "</summary>\n", "</details>\n"
+		return "<details class=\"answer\">\n<summary>" + escape.Replace(b.name) + "</summary>\n", "</details>\n"
 	}))
 	reg.Register(kindNote, wrapped(func(b *block) (string, string) {
-		return `<div class="note ` + strings.ToLower(b.name) + `" role="note">` + "\n<p class=\"kind\">" + noteTitles[b.name] + "</p>\n", "</div>\n"
+		return `<div class="note ` + strings.ToLower(b.name) + `" role="note">` + "\n<p class=\"kind\">" +
+			escape.Replace(r.page.words.say(noteKinds[b.name])) + "</p>\n", "</div>\n"
 	}))
-	reg.Register(kindScript, wrapped(func(*block) (string, string) { return "<div class=\"columns\">\n", "</div>\n" }))
+	reg.Register(kindScript, r.script)
 	reg.Register(kindSegment, wrapped(func(b *block) (string, string) { return `<div class="` + b.name + "\">\n", "</div>\n" }))
 }
 
@@ -117,50 +119,47 @@ func wrapped(around func(*block) (before, behind string)) renderer.NodeRendererF
 	}
 }
 
-// id is the anchor as it stands in the document that is made.
-func (r *rendering) id(p *page, anchor string) string {
-	if r.single {
-		return p.ID + "--" + anchor
+func (r *rendering) script(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	r.columns = entering
+	text := "</div>\n"
+	if entering {
+		text = "<div class=\"columns\">\n"
 	}
-	return anchor
+	_, err := w.WriteString(text)
+	return ast.WalkContinue, err
 }
 
 func (r *rendering) heading(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	h := n.(*ast.Heading)
-	level := h.Level
-	if r.single {
-		level = min(level+1, 6)
-	}
-	if !entering {
-		_, err := fmt.Fprintf(w, "</h%d>\n", level)
-		return ast.WalkContinue, err
-	}
 	id, _ := h.AttributeString("id")
 	anchor, _ := id.([]byte)
-	_, err := fmt.Fprintf(w, `<h%d id="%s">`, level, template.HTMLEscapeString(r.id(r.page, string(anchor))))
-	return ast.WalkContinue, err
+	kind := headingSlot
+	if !entering {
+		kind = endSlot
+	}
+	w.(*pieces).add(slot{kind: kind, level: h.Level, text: string(anchor)})
+	return ast.WalkContinue, nil
 }
 
+// link asks that a site outside is not told where the reader came from.
 func (r *rendering) link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		_, err := w.WriteString("</a>")
 		return ast.WalkContinue, err
 	}
-	href, err := r.resolve(string(n.(*ast.Link).Destination))
-	if err != nil {
-		return ast.WalkStop, err
+	destination := string(n.(*ast.Link).Destination)
+	if href, ok := outside(destination); ok {
+		_, err := w.WriteString(outsideLink(href))
+		return ast.WalkContinue, err
 	}
-	_, err = w.WriteString(openLink(href))
+	w.WriteString(`<a href="`)
+	w.(*pieces).add(slot{kind: linkSlot, text: destination})
+	_, err := w.WriteString(`">`)
 	return ast.WalkContinue, err
 }
 
-// openLink asks that a site outside is not told where the reader came from.
-func openLink(href string) string {
-	outside := ""
-	if strings.HasPrefix(href, "https://") {
-		outside = ` rel="noreferrer"`
-	}
-	return `<a href="` + template.HTMLEscapeString(href) + `"` + outside + `>`
+func outsideLink(href string) string {
+	return `<a href="` + template.HTMLEscapeString(href) + `" rel="noreferrer">`
 }
 
 // autoLink makes a link of <https://…>; any other address between angle
@@ -170,10 +169,10 @@ func (r *rendering) autoLink(w util.BufWriter, source []byte, n ast.Node, enteri
 		return ast.WalkContinue, nil
 	}
 	a := n.(*ast.AutoLink)
-	label := string(a.Label(source))
-	out := "&lt;" + template.HTMLEscapeString(label) + "&gt;"
-	if href, err := r.resolve(string(a.URL(source))); err == nil && a.AutoLinkType == ast.AutoLinkURL {
-		out = openLink(href) + template.HTMLEscapeString(label) + "</a>"
+	label := template.HTMLEscapeString(string(a.Label(source)))
+	out := "&lt;" + label + "&gt;"
+	if href, ok := outside(string(a.URL(source))); ok && a.AutoLinkType == ast.AutoLinkURL {
+		out = outsideLink(href) + label + "</a>"
 	}
 	_, err := w.WriteString(out)
 	return ast.WalkContinue, err
@@ -184,10 +183,63 @@ func (r *rendering) image(_ util.BufWriter, _ []byte, n ast.Node, _ bool) (ast.W
 }
 
 // table lets a wide table scroll by itself; the keyboard reaches it for that.
-func (r *rendering) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
-	text := "</table>\n</div>\n"
-	if entering {
-		text = "<div class=\"table\" tabindex=\"0\">\n<table>\n"
+func (r *rendering) table(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		_, err := w.WriteString("</table>\n</div>\n")
+		return ast.WalkContinue, err
+	}
+	r.labels = r.labels[:0]
+	for cell := n.FirstChild().FirstChild(); cell != nil; cell = cell.NextSibling() {
+		r.labels = append(r.labels, strings.TrimFunc(plainText(cell, source), unicode.IsSpace))
+	}
+	_, err := w.WriteString("<div class=\"table\" tabindex=\"0\">\n<table>\n")
+	return ast.WalkContinue, err
+}
+
+// tableHeader leaves out a head in which nothing stands: markdown wants one
+// even where a table has none.
+func (r *rendering) tableHeader(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	empty := strings.Join(r.labels, "") == ""
+	text := "<thead>\n<tr>\n"
+	switch {
+	case entering && empty:
+		return ast.WalkSkipChildren, nil
+	case !entering:
+		text = "</tr>\n</thead>\n"
+		if empty {
+			text = ""
+		}
+		if n.NextSibling() != nil {
+			text += "<tbody>\n"
+		}
+	}
+	r.cell = 0
+	_, err := w.WriteString(text)
+	return ast.WalkContinue, err
+}
+
+// tableCell gives a cell the head of its column, for screens on which a row is
+// a card; the first cell is what the card is about. A column without a head has no th.
+func (r *rendering) tableCell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_, inHead := n.Parent().(*extast.TableHeader)
+	if n.PreviousSibling() == nil && entering {
+		r.cell = 0
+	}
+	label := ""
+	if r.cell < len(r.labels) {
+		label = r.labels[r.cell]
+	}
+	tag, attribute := "td", ""
+	switch {
+	case inHead && label != "":
+		tag = "th"
+	case !inHead && label != "" && n.PreviousSibling() != nil:
+		attribute = ` data-h="` + template.HTMLEscapeString(label) + `"`
+	}
+	text := "<" + tag + attribute + ">"
+	if !entering {
+		text = "</" + tag + ">\n"
+		r.cell++
 	}
 	_, err := w.WriteString(text)
 	return ast.WalkContinue, err
@@ -199,40 +251,41 @@ func (r *rendering) code(w util.BufWriter, source []byte, n ast.Node, entering b
 		return ast.WalkContinue, nil
 	}
 	if name, ok := pictureName(n, source); ok {
-		figure, err := r.figure(name)
-		if err == nil {
-			_, err = w.WriteString(figure)
+		if err := r.site.readPicture(r.src, name); err != nil {
+			return ast.WalkStop, err
 		}
-		return ast.WalkSkipChildren, err
+		r.page.pictures = true
+		r.pictures[name]++
+		w.(*pieces).add(slot{kind: pictureSlot, text: name, nth: r.pictures[name]})
+		return ast.WalkSkipChildren, nil
 	}
-	if r.page.code[n] == "" {
-		r.page.code[n] = codeBlock(language(n, source), string(n.Lines().Value(source)))
-	}
-	_, err := w.WriteString(r.page.code[n])
+	text := string(n.Lines().Value(source))
+	block := codeBlock{language: language(n, source), text: text, words: r.page.words, fragment: r.columns, root: asRoot(n, source)}
+	_, err := w.WriteString(block.html())
 	return ast.WalkSkipChildren, err
+}
+
+// fenceWords are the words in the line that opens a fence.
+func fenceWords(n ast.Node, source []byte) []string {
+	f, ok := n.(*ast.FencedCodeBlock)
+	if !ok || f.Info == nil {
+		return nil
+	}
+	return strings.Fields(string(f.Info.Segment.Value(source)))
 }
 
 // pictureName is the word behind mermaid in the line of a fence.
 func pictureName(n ast.Node, source []byte) (string, bool) {
-	f, ok := n.(*ast.FencedCodeBlock)
-	if !ok || f.Info == nil {
-		return "", false
-	}
-	words := strings.Fields(string(f.Info.Segment.Value(source)))
+	words := fenceWords(n, source)
 	if len(words) != 2 || words[0] != "mermaid" {
 		return "", false
 	}
 	return words[1], true
 }
 
-func (r *rendering) figure(name string) (string, error) {
-	p := r.site.pictures[name]
-	if p == nil {
-		return "", fmt.Errorf("there is no picture %q", name)
-	}
-	r.page.pictures = true
-	r.shown[name]++
-	return "<figure class=\"picture\">\n<div class=\"scroll\" tabindex=\"0\">\n" + p.inline(r.shown[name]) +
-		"\n</div>\n<figcaption>" + template.HTMLEscapeString(p.title) +
-		` <a href="` + r.up() + `pictures/` + name + `.svg">The picture alone</a></figcaption>` + "\n</figure>\n", nil
+// asRoot says whether a fence holds commands for root on the node: its line
+// then ends with the word root.
+func asRoot(n ast.Node, source []byte) bool {
+	words := fenceWords(n, source)
+	return len(words) == 2 && words[1] == "root"
 }

@@ -1,10 +1,14 @@
 package site
 
 import (
+	"bufio"
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -20,13 +24,17 @@ type File struct {
 // Site is a guide that was read and found whole.
 type Site struct {
 	Lab    Lab
+	words  words
 	groups []navGroup
 	pages  []*page
 	// assets are the files beside the pages, by path: scripts, pictures, style.
 	assets map[string][]byte
 
+	byName   map[string]*page // by the name of the HTML file
 	bySource map[string]*page
 	pictures map[string]*picture
+	styles   []string // of pictures
+	maps     mapCache
 }
 
 // navGroup is a part of the navigation with its pages.
@@ -38,31 +46,31 @@ type navGroup struct {
 //go:embed static
 var static embed.FS
 
-// Build reads a guide: guide.json, the pages it names, guide/pictures/*.svg and
-// scripts/*.sh, scripts/lib/*.sh, scripts/lib/*.jq, scripts/checks/*.sh, and nothing
-// else.
+// Build reads a guide: guide.json, the pages and scripts that it names, the
+// pictures that the pages name, and nothing else. It reads regular files alone.
 func Build(src fs.FS) (*Site, error) {
 	g, err := readGuide(src)
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{Lab: g.Lab, assets: map[string][]byte{}, bySource: map[string]*page{}, pictures: map[string]*picture{}}
-	for _, read := range []func(fs.FS) error{s.readStatic, s.readScripts, s.readPictures} {
-		if err := read(src); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.readPages(src, g); err != nil {
+	s := &Site{Lab: g.Lab, words: wordsIn(g.Lang), assets: map[string][]byte{}, byName: map[string]*page{},
+		bySource: map[string]*page{}, pictures: map[string]*picture{}}
+	if err := s.readStatic(); err != nil {
 		return nil, err
 	}
-	if err := s.renderPages(); err != nil {
+	index := newIndexer()
+	if err := s.readPages(src, g, index); err != nil {
 		return nil, err
 	}
-	s.assets["search-index.js"], err = searchIndex(s.pages)
-	return s, err
+	if err := s.resolveLinks(src); err != nil {
+		return nil, err
+	}
+	// The policy of the pages allows no style inside them.
+	s.assets["pictures.css"] = []byte(themed(strings.Join(s.styles, "\n")))
+	return s, index.write(s.assets)
 }
 
-func (s *Site) readStatic(fs.FS) error {
+func (s *Site) readStatic() error {
 	names, err := fs.Glob(static, "static/*")
 	if err != nil {
 		return err
@@ -72,7 +80,11 @@ func (s *Site) readStatic(fs.FS) error {
 		if err != nil {
 			return err
 		}
-		s.assets[path.Base(name)] = compact(path.Ext(name), data)
+		data = compact(path.Ext(name), data)
+		if path.Base(name) == "site.js" {
+			data = append(scriptWords(), data...)
+		}
+		s.assets[path.Base(name)] = data
 	}
 	return nil
 }
@@ -100,72 +112,49 @@ func compact(ext string, data []byte) []byte {
 	return []byte(b.String())
 }
 
-func (s *Site) readScripts(src fs.FS) error {
-	for _, pattern := range []string{"scripts/*.sh", "scripts/lib/*.sh", "scripts/lib/*.jq", "scripts/checks/*.sh"} {
-		names, err := fs.Glob(src, pattern)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if s.assets[name], err = fs.ReadFile(src, name); err != nil {
-				return err
-			}
-		}
+// readPicture reads a picture when the first page names it.
+func (s *Site) readPicture(src fs.FS, name string) error {
+	if s.pictures[name] != nil {
+		return nil
 	}
-	return nil
-}
-
-func (s *Site) readPictures(src fs.FS) error {
-	names, err := fs.Glob(src, "guide/pictures/*.svg")
+	data, err := readRegular(src, pictureFile(name))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return fmt.Errorf("there is no picture %q", name)
+	}
 	if err != nil {
 		return err
 	}
-	var styles []string
-	for _, name := range names {
-		data, err := fs.ReadFile(src, name)
-		if err != nil {
-			return err
-		}
-		p, err := readPicture(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		p.name = strings.TrimSuffix(path.Base(name), ".svg")
-		s.pictures[p.name] = p
-		s.assets["pictures/"+p.name+".svg"] = p.alone()
-		if p.style != "" && !slices.Contains(styles, p.style) {
-			styles = append(styles, p.style)
-		}
+	p, err := readPicture(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", pictureFile(name), err)
 	}
-	// The policy of the pages allows no style inside them.
-	s.assets["pictures.css"] = []byte(themed(strings.Join(styles, "\n")))
+	p.name = name
+	s.pictures[name] = p
+	s.assets["pictures/"+name+".svg"] = p.alone()
+	if p.style != "" && !slices.Contains(s.styles, p.style) {
+		s.styles = append(s.styles, p.style)
+	}
 	return nil
 }
 
-// readPages parses all pages before one is rendered, because links lead
-// forwards too.
-func (s *Site) readPages(src fs.FS, g *guide) error {
+// readPages reads one page after the other, and keeps what it becomes. It
+// reports what is wrong on all pages at once.
+func (s *Site) readPages(src fs.FS, g *guide, index *indexer) error {
 	var problems []error
+	r := newRendering(s, src)
 	var last *page
 	for _, group := range g.Groups {
 		nav := navGroup{ID: group.ID, Title: group.Title}
 		for _, meta := range group.Pages {
-			data, err := fs.ReadFile(src, meta.File)
-			if err != nil {
-				return fmt.Errorf("page %s: %w", meta.ID, err)
-			}
-			if meta.Script != "" && s.assets[meta.Script] == nil {
-				problems = append(problems, fmt.Errorf("page %s: there is no %s", meta.ID, meta.Script))
-			}
-			p, err := parsePage(meta, data)
+			p, err := s.readPage(src, meta, r, index)
 			if err != nil {
 				problems = append(problems, err)
 				continue
 			}
-			s.pages = append(s.pages, p)
-			s.bySource[meta.File] = p
-			if meta.Parent != "" {
-				continue // neither in the navigation nor on the way through the guide
+			p.group, p.place = len(s.groups), len(nav.Pages)
+			if meta.Parent != "" { // neither in the navigation nor on the way through the guide
+				p.place = max(p.place-1, 0)
+				continue
 			}
 			if last != nil {
 				p.Prev, last.Next = last, p
@@ -178,17 +167,41 @@ func (s *Site) readPages(src fs.FS, g *guide) error {
 	return errors.Join(problems...)
 }
 
-// renderPages reports what is wrong on all pages at once.
-func (s *Site) renderPages() error {
-	var problems []error
-	shown := map[string]int{}
-	for _, p := range s.pages {
-		err := s.renderPage(p)
-		if err == nil {
-			p.Whole, err = s.renderWhole(p, shown)
+func (s *Site) readPage(src fs.FS, meta Page, r *rendering, index *indexer) (*page, error) {
+	data, err := readRegular(src, meta.File)
+	if err != nil {
+		return nil, fmt.Errorf("page %s: %w", meta.ID, err)
+	}
+	if meta.Script != "" {
+		if s.assets[meta.Script], err = readRegular(src, meta.Script); err != nil {
+			return nil, fmt.Errorf("page %s: %w", meta.ID, err)
 		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("page %s (%s): %w", p.ID, p.File, err))
+	}
+	p, doc, err := parsePage(meta, data)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.render(p, doc); err != nil {
+		return nil, fmt.Errorf("page %s (%s): %w", p.ID, p.File, err)
+	}
+	index.addPage(p, doc)
+	s.pages = append(s.pages, p)
+	s.byName[p.HTML()], s.bySource[meta.File] = p, p
+	return p, nil
+}
+
+// resolveLinks waits until all pages are there, because links lead forwards too.
+func (s *Site) resolveLinks(src fs.FS) error {
+	var problems []error
+	for _, p := range s.pages {
+		for _, part := range p.fragments() {
+			for i := range part.slots {
+				if link := &part.slots[i]; link.kind == linkSlot {
+					if err := s.resolve(src, p, link); err != nil {
+						problems = append(problems, fmt.Errorf("page %s (%s): %w", p.ID, p.File, err))
+					}
+				}
+			}
 		}
 	}
 	return errors.Join(problems...)
@@ -203,19 +216,39 @@ func (s *Site) Pages() []Page {
 	return out
 }
 
+// Names are the paths of all files of the site, sorted.
+func (s *Site) Names() []string {
+	names := slices.AppendSeq(s.documents(), maps.Keys(s.assets))
+	slices.Sort(names)
+	return names
+}
+
+// Write writes one file of the site. A caller that writes one after the other
+// never holds the whole site.
+func (s *Site) Write(w io.Writer, name string) error {
+	if data, known := s.assets[name]; known {
+		_, err := w.Write(data)
+		return err
+	}
+	if !s.hasDocument(name) {
+		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	buffer := bufio.NewWriterSize(w, 32<<10)
+	if err := s.write(buffer, name, view{}); err != nil {
+		return err
+	}
+	return buffer.Flush()
+}
+
 // Files are all files of the site, sorted by path.
 func (s *Site) Files() ([]File, error) {
 	var files []File
-	for name, data := range s.assets {
-		files = append(files, File{name, data})
-	}
-	for _, name := range s.documents() {
-		data, err := s.document(name, view{})
-		if err != nil {
+	for _, name := range s.Names() {
+		var b bytes.Buffer
+		if err := s.Write(&b, name); err != nil {
 			return nil, err
 		}
-		files = append(files, File{name, data})
+		files = append(files, File{name, b.Bytes()})
 	}
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }

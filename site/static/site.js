@@ -4,6 +4,9 @@
   'use strict';
   const html = document.documentElement;
   const root = html.dataset.root;
+  // siteWords stands before this file: the texts of every language.
+  const texts = siteWords[html.lang] ?? siteWords.en;
+  const word = (key, value) => texts[key].replace('%s', () => value);
   const get = (id) => document.getElementById(id);
   const make = (tag, set, ...children) => {
     const node = Object.assign(document.createElement(tag), set);
@@ -24,8 +27,8 @@
   function themeButton() {
     const button = get('Theme');
     const name = () => {
-      button.textContent = isDark() ? 'Light' : 'Dark';
-      button.setAttribute('aria-label', `Switch to ${isDark() ? 'light' : 'dark'} colours`);
+      button.textContent = word(isDark() ? 'light' : 'dark');
+      button.setAttribute('aria-label', word(isDark() ? 'to-light' : 'to-dark'));
     };
     button.addEventListener('click', () => {
       html.dataset.theme = isDark() ? 'light' : 'dark';
@@ -40,11 +43,19 @@
 
   const say = (text) => { get('Said').textContent = ''; setTimeout(() => { get('Said').textContent = text; }, 50); };
 
-  // What is typed, without prompts and output.
-  const typed = (code) => {
-    const commands = [...code.querySelectorAll('kbd')].map((line) => line.textContent);
-    return commands.length > 0 ? commands.join('\n') + '\n' : code.textContent;
-  };
+  // What is typed: no prompt, no output, and no comment, which some shells take
+  // for a command.
+  function typed(code) {
+    const lines = [...code.querySelectorAll('kbd')].map(commands);
+    return (lines.length > 0 ? lines.filter(Boolean).join('\n') + '\n' : commands(code));
+  }
+  function commands(node) {
+    const copied = node.cloneNode(true);
+    const comments = [...copied.querySelectorAll('.c')];
+    if (comments.length === 0) return copied.textContent;
+    for (const comment of comments) comment.replaceWith('\u0000'.repeat(comment.textContent.split('\n').length));
+    return copied.textContent.split('\n').filter((line) => !/^\s*\u0000+\s*$/.test(line)).map((line) => line.replace(/\s*\u0000+/, '')).join('\n');
+  }
 
   async function copy(text) {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -60,16 +71,20 @@
   function copyButtons() {
     for (const block of document.querySelectorAll('.typed')) {
       const code = block.querySelector('code');
-      const button = make('button', { type: 'button', className: 'copy', textContent: 'Copy' });
+      const button = make('button', { type: 'button', className: 'copy', textContent: word('copy') });
       const first = typed(code).trim().split('\n')[0].slice(0, 60);
-      button.setAttribute('aria-label', `Copy: ${first}`);
-      button.addEventListener('click', () => copy(typed(code)).then(() => 'Copied', () => 'Not copied').then((word) => {
-        button.textContent = word;
-        say(word);
-        setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+      button.setAttribute('aria-label', word('copy-what', first));
+      button.addEventListener('click', () => copy(typed(code)).then(() => word('copied'), () => word('not-copied')).then((text) => {
+        button.textContent = text;
+        say(text);
+        setTimeout(() => { button.textContent = word('copy'); }, 2000);
       }));
       block.prepend(button);
     }
+  }
+
+  function nameLinks() {
+    for (const link of document.querySelectorAll('.p')) link.setAttribute('aria-label', word('permalink'));
   }
 
   // Only what scrolls needs a stop of the keyboard.
@@ -82,87 +97,24 @@
 
   // --- search ----------------------------------------------------------------
 
-  const signs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}';
-  const runs = new RegExp(`[${signs}]+|(?:(?![${signs}])[\\p{L}\\p{Nd}\\p{M}])+`, 'gu');
-  const starts = new RegExp(`^[${signs}]`, 'u');
-
-  // As the index was cut: words, and pairs of signs where there are no spaces.
-  function cut(text) {
-    return (text.toLowerCase().match(runs) || []).flatMap((run) => {
-      const letters = [...run];
-      if (!starts.test(run) || letters.length === 1) return [run];
-      return letters.slice(1).map((letter, i) => letters[i] + letter);
-    });
-  }
-
   const most = 30;
-  let index = null;
   let loading = null;
+  const load = (name) => new Promise((done, failed) => {
+    document.head.append(make('script', { src: root + name, onload: done, onerror: failed }));
+  });
   function loadIndex() {
-    loading ??= new Promise((done, failed) => {
-      const script = make('script', { src: `${root}search-index.js`, onload: done, onerror: failed });
-      document.head.append(script);
-    }).then(() => { index = unpack(searchIndex); });
+    // What finds is read with the index, when someone searches.
+    loading ??= Promise.all([load('search-index.js'), load('search.js')]).then(() => { siteSearch.open(searchIndex); });
     return loading;
   }
 
-  // A small letter or a digit ends a number; capitals before it are its rest.
-  const distances = (text) => (text.match(/[A-Z]*[0-9a-z]/g) ?? []).map((n) =>
-    [...n.slice(0, -1)].reduce((high, letter) => high * 26 + letter.charCodeAt(0) - 65, 0) * 36 + parseInt(n.at(-1), 36));
-
-  const usualAnchor = (text) => text.toLowerCase().replaceAll(' ', '-').replace(/[^a-z0-9-]/g, '');
-
-  function unpack(data) {
-    const sections = [];
-    for (let i = 0; i < data.sections.length; i += 2) {
-      const [id, title] = data.pages[data.sections[i]];
-      const [text, anchor = usualAnchor(text)] = data.heads[data.sections[i + 1]];
-      const heads = cut(anchor ? text : `${title} ${id}`);
-      sections.push({ page: data.sections[i], id, title, anchor, text, heads });
-    }
-    let word = [];
-    const words = data.words.split('\n').filter(Boolean).map((line) => {
-      const [head, gaps] = line.split(' ');
-      word = [...word.slice(0, parseInt(head[0], 36)), ...[...head].slice(1)];
-      let at = 0;
-      return [word.join(''), distances(gaps).map((n) => at += n)];
-    });
-    return { sections, words, common: new Set(data.common.split(' ')) };
-  }
-
-  // How much a word counts: in the title of a page, in a heading, in the text.
-  // A section also has the words of its page's title, but not those alone.
-  const inTitle = 4, inHeading = 3, inText = 1, fromTitle = 0.5;
-
-  function score(word) {
-    const scores = new Map();
-    const begins = (other) => other.startsWith(word);
-    for (const [other, list] of index.words) if (begins(other)) for (const at of list) scores.set(at, inText);
-    const titled = new Set(index.sections.filter((section) => !section.anchor && section.heads.some(begins)).map((section) => section.page));
-    index.sections.forEach((section, at) => {
-      if (section.heads.some(begins)) scores.set(at, section.anchor ? inHeading : inTitle);
-      else if (titled.has(section.page) && !scores.has(at)) scores.set(at, fromTitle);
-    });
-    return scores;
-  }
-
-  // Sections that have every word; then pages that have them all, but scattered.
-  function find(question) {
-    const asked = [...new Set(cut(question))].filter((word) => !index.common.has(word));
-    if (asked.length === 0) return [];
-    const scores = asked.map(score);
-    const pageOf = (at) => index.sections[at].page;
-    const found = new Map();
-    for (const at of scores[0].keys()) {
-      const each = scores.map((of) => of.get(at) || 0);
-      if (Math.min(...each) > 0 && Math.max(...each) > fromTitle) found.set(at, each.reduce((sum, n) => sum + n) / each.length);
-    }
-    const seen = new Set([...found.keys()].map(pageOf));
-    const pages = scores.map((of) => new Set([...of.keys()].map(pageOf)));
-    index.sections.forEach((section, at) => {
-      if (!section.anchor && !seen.has(section.page) && pages.every((of) => of.has(section.page))) found.set(at, 0);
-    });
-    return [...found].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, most).map(([at]) => index.sections[at]);
+  // The text of a section is in one of several files.
+  const textFiles = new Map();
+  async function textOf(at) {
+    const file = searchIndex.files.findLastIndex((first) => first <= at);
+    if (!textFiles.has(file)) textFiles.set(file, load(`search/${file}.js`));
+    await textFiles.get(file);
+    return searchIndex.texts[file][at - searchIndex.files[file]];
   }
 
   function search() {
@@ -180,27 +132,32 @@
         options[active].scrollIntoView({ block: 'nearest' });
       }
     };
-    const show = (found, word) => {
+    let shown = 0;
+    const show = (found, text, words) => {
+      const mine = ++shown;
       list.replaceChildren(...found.map((section, i) => {
         const option = make('a', { id: `Result${i}`, href: `${root}${section.id}.html${section.anchor ? `#${encodeURIComponent(section.anchor)}` : ''}`, tabIndex: -1 },
           make('b', { textContent: section.anchor ? section.text : section.title }), ' ',
           make('span', { textContent: section.anchor ? section.title : '' }));
+        const place = make('small', {});
+        option.append(place);
+        textOf(section.at).then((text) => { if (mine === shown) place.replaceChildren(...siteSearch.excerpt(text, words)); }, () => {});
         option.setAttribute('role', 'option');
         option.setAttribute('aria-selected', 'false');
         return option;
       }));
       list.hidden = found.length === 0;
       input.setAttribute('aria-expanded', String(found.length > 0));
-      get('Found').textContent = word;
+      get('Found').textContent = text;
       active = -1;
       input.removeAttribute('aria-activedescendant');
     };
     const hide = () => show([], '');
     const ask = async () => {
       if (!input.value.trim()) return hide();
-      try { await loadIndex(); } catch { return show([], 'The search index cannot be read'); }
-      const found = find(input.value);
-      return show(found, found.length === 0 ? 'Nothing found' : `${found.length === most ? `The first ${most}` : found.length} found`);
+      try { await loadIndex(); } catch { return show([], word('no-index')); }
+      const { found, words } = siteSearch.find(input.value, most);
+      return show(found, found.length === 0 ? word('nothing') : word(found.length === most ? 'first-found' : 'found', found.length), words);
     };
 
     input.addEventListener('input', ask);
@@ -225,15 +182,20 @@
 
   // --- a lab that runs ---------------------------------------------------------
 
-  function showStates(states) {
+  function showStates({ pages, here }) {
     for (const place of document.querySelectorAll('[data-page]')) {
-      const state = states[place.dataset.page];
+      const state = pages[place.dataset.page];
       if (!state) continue;
-      const shown = place.querySelector('.state') || place.appendChild(make('span', { className: 'state' }));
+      const shown = place.querySelector('.state') || place.appendChild(make('span', {}));
+      shown.className = `state ${state.class}`;
       const icon = make('span', { textContent: state.icon });
       icon.setAttribute('aria-hidden', 'true');
       shown.replaceChildren(icon, ` ${state.text}`);
     }
+    const box = get('Here');
+    if (!box || !here) return;
+    const next = here.href ? [make('a', { href: root + here.href, textContent: here.go })] : [];
+    box.replaceChildren(make('p', { textContent: here.text }), ...next);
   }
 
   function showClock(text) {
@@ -261,6 +223,7 @@
     themeButton();
     copyButtons();
     scrollers();
+    nameLinks();
     search();
     follow();
     showWhereWeAre();

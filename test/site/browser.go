@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -203,4 +204,14 @@ func (b *tab) fine(t *testing.T, what string) {
 		t.Errorf("%s %s", what, p)
 	}
 	b.problems = nil
+}
+
+// quoted writes a value as JavaScript.
+func quoted(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

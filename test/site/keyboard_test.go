@@ -43,7 +43,7 @@ func TestSearchByKeyboard(t *testing.T) {
 			for question, want := range map[string]string{
 				"verif":          "Verification",
 				"longer expl":    "The script",
-				"SCRIPT":         "how scripts run",
+				"SCRIPT":         "The script",
 				"临时":             "临时控制平面",
 				"集群":             "临时控制平面",
 				"render-two":     "render-two",
@@ -101,7 +101,7 @@ func TestCopyByKeyboardTakesCommandsOnly(t *testing.T) {
 	b.visit(t, "index.html")
 	for i, want := range []string{
 		"openssl x509 -noout -subject \\\n    -in tls/root-ca.crt\necho \"done\"\n",
-		"if [[ -n \"${NAME}\" ]]; then # why\n  printf '%s\\n' \"${NAME}\" --flag\nfi\n",
+		"if [[ -n \"${NAME}\" ]]; then\n  printf '%s\\n' \"${NAME}\" --flag\nfi\n",
 	} {
 		b.run(t, chromedp.Evaluate(`document.querySelectorAll('.copy')[`+string(rune('0'+i))+`].focus()`, nil))
 		b.press(t, kb.Enter)

@@ -3,6 +3,7 @@ package site
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	cases "bootlab/labs/sample"
 	"bootlab/site"
 	"bootlab/test/checkout"
 	"bootlab/test/podman"
@@ -53,6 +56,44 @@ func TestNoRuleOfAccessibilityIsBroken(t *testing.T) {
 	}
 }
 
+// Every page in the complete run, a sample and all.html otherwise: a page takes
+// about a second. What colours can break is the same on
+// all pages of a kind, and takes most of the time: the test above looks at it.
+// all.html has what the pages have, but other ids and levels of headings: on so
+// many nodes only the rules run that look at these. The frame is the same on
+// all pages too, and is taken away.
+func TestNoPageBreaksARule(t *testing.T) {
+	text := axe(t)
+	const withoutColours = `axe.run({resultTypes: ['violations'], preload: false, ...(location.pathname.endsWith('/all.html')
+	? {runOnly: ['heading-order', 'empty-heading', 'empty-table-header', 'page-has-heading-one', 'duplicate-id-aria', 'link-name', 'html-has-lang', 'valid-lang']}
+	: {rules: {'color-contrast': {enabled: false}}})}).then((r) => r.violations.map((v) =>
+	v.id + ': ' + v.help + ': ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 150)).join(' | ')))`
+	s := build(t, shipped(t))
+	origin, _ := fromServer(t, s, site.Live{})
+	var b *tab
+	seen := 0
+	names := slices.DeleteFunc(s.Names(), func(name string) bool { return !strings.HasSuffix(name, ".html") || name == "all.html" })
+	for _, name := range append([]string{"all.html"}, cases.Of(t, 15, names)...) {
+		if seen%8 == 0 { // a tab has only so much patience
+			b = open(t, origin, desktop)
+			b.run(t, chromedp.ActionFunc(func(ctx context.Context) error {
+				_, err := page.AddScriptToEvaluateOnNewDocument(text).Do(ctx)
+				return err
+			}))
+		}
+		seen++
+		b.visit(t, name)
+		value[[]int](t, b, `(document.querySelectorAll('details').forEach((d) => { d.open = true; }), [])`)
+		value[[]int](t, b, `(document.querySelectorAll('.top, #Map, footer').forEach((e) => e.remove()), [])`)
+		for _, v := range value[[]string](t, b, withoutColours) {
+			t.Errorf("%s: %s", name, v)
+		}
+	}
+	if seen < 15 {
+		t.Errorf("%d pages were looked at", seen)
+	}
+}
+
 func TestTheSearchBreaksNoRuleWhileItIsOpen(t *testing.T) {
 	text := axe(t)
 	origin, _ := fromServer(t, build(t, sample()), site.Live{})
@@ -91,9 +132,9 @@ func TestEveryPageIsValidHTML(t *testing.T) {
 		if err != nil || len(pages) < 5 {
 			t.Fatal(pages, err)
 		}
-		for _, page := range pages {
-			for _, complaint := range complaints(t, page) {
-				t.Errorf("%s: %s", filepath.Base(page), complaint)
+		for _, name := range pages {
+			for _, complaint := range complaints(t, name) {
+				t.Errorf("%s: %s", filepath.Base(name), complaint)
 			}
 		}
 	}
@@ -106,10 +147,10 @@ func TestEveryPageIsValidHTML(t *testing.T) {
 	}
 }
 
-func complaints(t *testing.T, page string) []string {
+func complaints(t *testing.T, name string) []string {
 	t.Helper()
 	var errs bytes.Buffer
-	tidy := exec.Command("tidy", "-errors", "-quiet", page)
+	tidy := exec.Command("tidy", "-errors", "-quiet", name)
 	tidy.Stderr = &errs
 	_ = tidy.Run() // its status says no more than its words
 	var out []string

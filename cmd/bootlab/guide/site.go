@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goio "io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -109,6 +111,9 @@ func buildSite(guide fs.FS, lab string) (*site.Site, error) {
 }
 
 func runSiteBuild(io cli.Streams, lab, out string, force bool, format *cli.Format) error {
+	// A guide can have thousands of pages, and most of what each needs is garbage
+	// when it is written.
+	defer debug.SetGCPercent(debug.SetGCPercent(200))
 	dir, root, err := openGuide(lab)
 	if err != nil {
 		return err
@@ -150,13 +155,10 @@ func siteOutput(s *site.Site, dir string) (*generator.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := s.Files()
-	if err != nil {
-		return nil, err
-	}
 	output := &generator.Output{}
-	for _, f := range files {
-		output.Files = append(output.Files, generator.File{Path: f.Path, Mode: info.Mode().Perm() &^ 0o111, Data: f.Data})
+	for _, name := range s.Names() {
+		output.Files = append(output.Files, generator.File{Path: name, Mode: info.Mode().Perm() &^ 0o111,
+			Write: func(w goio.Writer) error { return s.Write(w, name) }})
 	}
 	return output, nil
 }
@@ -260,7 +262,7 @@ func (s *siteSource) rebuild() (*site.Site, error) {
 // changed compares names, sizes and times with the last look.
 func (s *siteSource) changed() bool {
 	now := ""
-	for _, pattern := range []string{"guide.json", "README.md", "guide/*.md", "guide/pictures/*.svg", "scripts/*.sh"} {
+	for _, pattern := range []string{"guide.json", "README.md", "guide/*.md", "guide/*/*.md", "guide/pictures/*.svg", "scripts/*.sh", "scripts/*/*"} {
 		names, err := fs.Glob(s.guide, pattern)
 		if err != nil {
 			return false

@@ -374,7 +374,7 @@ func TestALocalRunTellsTheInstallerOfItsReleaseImage(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		b := Gather(context.Background(), compact(t), &host.Places{Here: host.Local{}, Local: true, Work: work,
+		b := Gather(context.Background(), compact(t), &host.Hosts{Here: host.Local{}, Local: true, Work: work,
 			AssetDir: filepath.Join(work, "assets"), Root: filepath.Join(work, "host")}, Options{Masker: mask.New()})
 		entries := record.Read(bytes.NewReader(b.files[releaseImageRecord])).Entries
 		var phases []string
