@@ -15,7 +15,8 @@ type Guide struct {
 	Groups         []Group
 	Misconceptions []Misconception
 	Ports          []Port
-	outputs        map[string]string
+	// Outputs is what the scripts of stages printed, as [Guide.Output] tells it.
+	Outputs map[string]string
 }
 
 // Group is a part of the guide. The groups "stages", "releases" and "reference"
@@ -44,7 +45,7 @@ type Chapter struct {
 
 // Output is what the script of a stage printed when a test ran it with stand-ins
 // for the operators; empty where none was recorded.
-func (g *Guide) Output(stage string) string { return g.outputs[stage] }
+func (g *Guide) Output(stage string) string { return g.Outputs[stage] }
 
 // Misconception is something that is often said of the bootstrap and is wrong.
 type Misconception struct {
@@ -110,7 +111,7 @@ func LoadGuide(fsys fs.FS) (*Guide, error) {
 		return nil, problems
 	}
 	var err error
-	g.outputs, err = readOutputs(fsys)
+	g.Outputs, err = readOutputs(fsys)
 	return g, err
 }
 

@@ -33,6 +33,9 @@ func CommentedFor(release ReleaseRef, caFile, example, name string) ([]byte, err
 
 // commented is Commented with changes, which set keys and name them.
 func commented(example, name string, c *Catalog, changes ...func(*Lab) []string) ([]byte, error) {
+	if !isLabel(name, longestName) {
+		return nil, fmt.Errorf("%s is no name for a cluster; allowed: %s", quote(name), labelRule(longestName))
+	}
 	var about string
 	var names []string
 	for _, e := range ExampleList() {

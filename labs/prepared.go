@@ -41,7 +41,7 @@ type source[T any] struct {
 var (
 	catalogSource   = source[*Catalog]{"catalog", []string{"bootkube.yaml", "releases/*.yaml", "stages/*.yaml"}, LoadCatalog}
 	diagnosisSource = source[*diagnosisFiles]{"diagnosis", []string{"symptoms/*.yaml"}, readDiagnosis}
-	guideSource     = source[*Guide]{"guide", []string{"guide/*.yaml"}, LoadGuide}
+	guideSource     = source[*Guide]{"guide", []string{"guide/*.yaml", "guide/output/*.txt"}, LoadGuide}
 	annotatedSource = source[[]*AnnotatedFile]{"files", []string{"files/*.yaml"}, LoadAnnotatedFiles}
 	fieldSource     = source[*fieldList]{"fields", []string{"fields/*.yaml"}, readFields}
 )

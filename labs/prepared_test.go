@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -88,6 +89,35 @@ func TestWhatIsPreparedIsWhatTheYAMLSays(t *testing.T) {
 	checkSource(t, guideSource)
 	checkSource(t, annotatedSource)
 	checkSource(t, fieldSource)
+}
+
+// Gob leaves out fields that are not exported, and asJSON does not see them.
+func TestEveryFieldIsPrepared(t *testing.T) {
+	t.Parallel()
+	seen := map[reflect.Type]bool{}
+	var look func(of reflect.Type)
+	look = func(of reflect.Type) {
+		if seen[of] {
+			return
+		}
+		seen[of] = true
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			look(of.Elem())
+		case reflect.Struct:
+			for i := range of.NumField() {
+				if f := of.Field(i); !f.IsExported() {
+					t.Errorf("%s.%s is not exported", of, f.Name)
+				} else {
+					look(f.Type)
+				}
+			}
+		}
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[*Catalog](), reflect.TypeFor[*diagnosisFiles](), reflect.TypeFor[*Guide](),
+		reflect.TypeFor[[]*AnnotatedFile](), reflect.TypeFor[*fieldList]()} {
+		look(of)
+	}
 }
 
 func TestAPreparedFormIsBoundToItsTypes(t *testing.T) {

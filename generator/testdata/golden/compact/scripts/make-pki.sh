@@ -26,7 +26,7 @@
 set -Eeuo pipefail
 
 # Settings: every value that comes from lab.yaml and the release.
-SCRIPTS="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
+SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
@@ -79,7 +79,7 @@ leaf() { # NAME SIGNER LIFETIME USAGE SUBJECT [NAMES]
   local serial
   ! fits "$1" "$2" "$3" "$4" "$5" "${6:-}" || return 0
   "${genrsa[@]}" -out make-pki/key 2048
-  # The request holds subject and public key. The signer decides about the rest.
+  # The request holds subject and public key. The signer sets everything else.
   openssl req -new -key make-pki/key -subj "$5" -multivalue-rdn \
     -config make-pki/openssl.cnf -out "make-pki/$1.csr"
   serial="$(< /proc/sys/kernel/random/uuid)" # 16 of its random digits
@@ -93,8 +93,8 @@ leaf() { # NAME SIGNER LIFETIME USAGE SUBJECT [NAMES]
   put "$1" "$3"
 }
 
-# First the old certificate and the markers of what was made from it go, so that a
-# killed run leaves no key with the certificate of another.
+# The old certificate, and the markers of what was made from it, are removed first: a
+# killed run must not leave a new key beside the certificate of the old one.
 put() { # NAME LIFETIME
   outdate "$2"
   [[ ! -e tls/$1.crt ]] || rm "tls/$1.crt"
@@ -102,8 +102,8 @@ put() { # NAME LIFETIME
   mv -f make-pki/crt "tls/$1.crt"
 }
 
-# Kubeconfigs and manifests hold only what lives 10 years, the results of the
-# renders more.
+# Kubeconfigs and manifests hold only certificates that live 10 years. Renders read
+# those with a shorter life too.
 outdate() { # LIFETIME
   local lifetime marker script
   while read -r lifetime marker script; do
@@ -188,8 +188,7 @@ stbl_section = lengths
 [lengths]
 CN = min:1,max:128
 
-# A signer signs certificates. The installer's may also serve and log in, and
-# so may this.
+# A signer signs certificates. Like the installer's, it may also serve and log in.
 [signer]
 keyUsage = critical, digitalSignature, keyEncipherment, keyCertSign
 basicConstraints = critical, CA:TRUE
@@ -248,7 +247,8 @@ if step 3 'What the API server presents behind the load balancer'; then
   # kube-apiserver-lb-signer: kubeconfigs hold it, so 10 years.
   signer kube-apiserver-lb-signer 10y
   # The serving certificates live 24 hours: by then the API server's operator has
-  # made its own. By SNI, the first is presented to people, the second to kubelets.
+  # made its own. The name that a client asks for (SNI) decides which one it gets:
+  # people ask for api and get the first, kubelets ask for api-int and get the second.
   leaf kube-apiserver-lb-server kube-apiserver-lb-signer 24h server "${api}" \
     "DNS:api.${CLUSTER_DOMAIN}"
   leaf kube-apiserver-internal-lb-server kube-apiserver-lb-signer 24h server "${api}" \
@@ -341,8 +341,8 @@ if step 11 'Bundles: the CAs that the API trusts, and those that trust the API';
   # For cluster-policy-controller on the bootstrap node.
   bundle kube-control-plane-ca-bundle kube-control-plane-signer kube-apiserver-lb-signer \
     kube-apiserver-localhost-signer kube-apiserver-service-network-signer
-  # By the first the API server trusts a kubelet that serves logs; nothing on the
-  # bootstrap node reads the second.
+  # With the first the API server verifies a kubelet that it asks for logs. Nothing on
+  # the bootstrap node reads the second.
   bundle kubelet-client-ca-bundle kubelet-signer
   bundle kubelet-serving-ca-bundle kubelet-signer
   # The other signers, under the names by which operators put them into ConfigMaps.
