@@ -57,7 +57,7 @@ func checkSource[T any](t *testing.T, s source[T]) {
 			f[one] = &fstest.MapFile{Data: append(bytes.Clone(f[one].Data), '\n')}
 		},
 		"a file was added": func(f fstest.MapFS) {
-			f[filepath.Dir(one)+"/new.yaml"] = &fstest.MapFile{Data: []byte("id: new\n")}
+			f[filepath.Dir(one)+"/new"+filepath.Ext(one)] = &fstest.MapFile{Data: []byte("id: new\n")}
 		},
 		"a file is gone":             func(f fstest.MapFS) { delete(f, one) },
 		"nothing was prepared":       func(f fstest.MapFS) { delete(f, name) },

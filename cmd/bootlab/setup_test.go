@@ -114,7 +114,7 @@ func TestSetupWorksThroughALinkAndSaysWhatIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		generate, build := strings.Index(string(asked), real+": generate ./standin\n"), strings.Index(string(asked), real+": build ")
+		generate, build := strings.Index(string(asked), real+": generate ./labs ./standin\n"), strings.Index(string(asked), real+": build ")
 		if generate < 0 || build < generate {
 			t.Errorf("it asked go for\n%s", asked)
 		}

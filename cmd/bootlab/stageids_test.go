@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"bootlab/labs"
@@ -28,7 +29,8 @@ func TestNoGoCodeNamesAStage(t *testing.T) {
 	others := map[string]string{"renamed.go": "release-hold", "etcd.go": "etcd-bootstrap"}
 	literals := 0
 	for _, s := range sources(t) {
-		if s.test {
+		// The stand-ins play the operators, with the words of those.
+		if s.test || strings.HasPrefix(s.file, "standin/") {
 			continue
 		}
 		set := token.NewFileSet()
