@@ -14,6 +14,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -178,7 +179,7 @@ func requestState(tb testing.TB, c *controlplane.ControlPlane, name string) stri
 			Certificate []byte
 		}
 	}
-	if err := c.Get("/apis/certificates.k8s.io/v1/certificatesigningrequests/"+name, &request); err != nil {
+	if err := c.Get("/apis/certificates.k8s.io/v1/certificatesigningrequests/"+url.PathEscape(name), &request); err != nil {
 		tb.Fatal(err)
 	}
 	var conditions []string

@@ -95,13 +95,13 @@ read_records() {
   while read -r record seconds; do
     # Arithmetic would take any other word for a program.
     if [[ ${seconds} =~ ^[1-9][0-9]{0,6}$ && -n ${record} ]]; then TOOK[${record}]=${seconds}; fi
-  done < <(jq --raw-output '
+  done <<< "$(jq --raw-output '
     reduce .[] as $entry ({}; $entry.stage as $stage | ($entry.timestamp | fromdate) as $at
       | if $entry.phase == "stage start" then .began[$stage] = $at
         elif $entry.phase == "stage end" and $entry.result == "success" and .began[$stage]
         then .took[$stage] = $at - .began[$stage] else . end)
     | .took // {} | to_entries[] | select(.value >= 0)
-    | "\(.key) \([.value, 1] | max)"' "${RECORDS}" 2> /dev/null)
+    | "\(.key) \([.value, 1] | max)"' "${RECORDS}" 2> /dev/null)"
 }
 
 choose() { # ID SECONDS RECORD MARKER [SCRIPT ARGUMENT...]

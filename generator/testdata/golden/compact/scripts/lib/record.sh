@@ -104,7 +104,8 @@ record() { # PHASE [RESULT [LINE MESSAGE]]
 
 write_record() { # PHASE [RESULT [LINE MESSAGE]]
   [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}" || return 1
-  add_entry "$@" 2> /dev/null && return
+  # Without 0, return in a trap gives the status of what the trap interrupted.
+  add_entry "$@" 2> /dev/null && return 0
   # Either the disk is full, or the file is torn: then a new one begins.
   ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1 &&
     mv -f "${RECORDS}" "${RECORDS}.torn" && echo '[]' > "${RECORDS}" && add_entry "$@"
