@@ -32,8 +32,9 @@ const (
 )
 
 type indexData struct {
-	// Pages are id, title, and the kind of those that only explain a file; Heads are text and anchor, each once; Sections are
-	// pairs of numbers into both. The anchor is left out where the browser can make
+	// Pages are id, title, and the kind of those that only explain a file or a
+	// detail of another page;
+	// Heads are text and anchor, each once; Sections are pairs of numbers into both. The anchor is left out where the browser can make
 	// it of the text; the top of a page has neither.
 	Pages    [][]string `json:"pages"`
 	Heads    [][]string `json:"heads"`
@@ -76,8 +77,11 @@ func newIndexer() *indexer {
 // addPage reads a page. Code is not searched for, but for what programs print.
 func (x *indexer) addPage(p *page, doc *parsed) {
 	page := []string{p.ID, p.PlainTitle()}
-	if p.Kind == "library" || p.Kind == "file" {
+	switch {
+	case p.Kind == "library" || p.Kind == "file":
 		page = append(page, p.Kind)
+	case p.Parent != "" || strings.Contains(p.ID, "/"):
+		page = append(page, "detail")
 	}
 	x.data.Pages = append(x.data.Pages, page)
 	headings := 0

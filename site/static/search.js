@@ -32,8 +32,10 @@ var siteSearch = (() => {
   // How much a word counts: in the title of a page, in a heading, in the text.
   // A section also has the words of its page's title, but not those alone.
   const inTitle = 6, inHeading = 3, inText = 1, fromTitle = 0.5, onPage = 0.2;
-  // Libraries and annotated files are what a reader looks up last.
+  // Libraries and annotated files are what a reader looks up last, and a few words
+  // seldom mean one cause, or another page that its parent lists.
   const ofReference = 0.45;
+  const ofDetail = 0.1;
 
   // places maps every word to the sections that have it, and what it counts there.
   function unpack(data) {
@@ -60,7 +62,7 @@ var siteSearch = (() => {
       const heads = anchor ? cut(text) : titled;
       for (const w of titled) put(w, at, fromTitle);
       for (const w of heads) put(w, at, anchor ? inHeading : inTitle);
-      sections.push({ at, top, page: data.sections[i], id, title, anchor, text, heads, weight: kind ? ofReference : 1 });
+      sections.push({ at, top, page: data.sections[i], id, title, anchor, text, heads, kind });
     }
     const synonyms = data.synonyms.map((group) => group.map(cut));
     return { sections, places, words: [...places.keys()], common: new Set(data.common.split(' ')), synonyms, files: data.files };
@@ -130,6 +132,8 @@ var siteSearch = (() => {
     const asked = all.join(' ');
     const named = index.synonyms.filter((group) => group.some((form) => form.join(' ') === asked || form.join('') === asked)).flat().map((form) => form.join(' '));
     const exact = new Set([asked, ...named]);
+    // A few words name a subject; many are what a program printed.
+    const weights = { library: ofReference, file: ofReference, detail: terms.length < 4 ? ofDetail : 1 };
     const found = [];
     for (const section of index.sections) {
       let score = 0, met = 0, here = 0, own = 0;
@@ -148,7 +152,7 @@ var siteSearch = (() => {
       if (met < enough || own <= fromTitle) continue;
       const heads = section.heads.join(' ');
       const bonus = !section.anchor && exact.has(section.id.replaceAll('-', ' ')) ? 5 : exact.has(heads) ? 2 : heads.includes(asked) ? 1.4 : 1;
-      found.push([section, score * bonus * section.weight * (here / whole) ** 2]);
+      found.push([section, score * bonus * (weights[section.kind] ?? 1) * (here / whole) ** 2]);
     }
     found.sort((a, b) => b[1] - a[1] || a[0].at - b[0].at);
     const times = new Map();
