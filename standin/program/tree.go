@@ -29,7 +29,8 @@ func (t tree) write(dir string, dirMode os.FileMode) {
 	t.add(dir, dirMode)
 }
 
-// add puts the tree into a directory, beside and over what is there.
+// add puts the tree into a directory, beside and over what is there. It says so on
+// the stream of the log: from two streams of a container lines arrive in any order.
 func (t tree) add(dir string, dirMode os.FileMode) {
 	paths := make([]string, 0, len(t))
 	for p := range t {
@@ -44,7 +45,7 @@ func (t tree) add(dir string, dirMode os.FileMode) {
 		if err := writeFile(dir+"/"+p, t[p], dirMode); err != nil {
 			klogFatal("failed writing assets: %v", err)
 		}
-		fmt.Println("Writing asset:", filepath.Join(dir, p))
+		fmt.Fprintln(os.Stderr, "Writing asset:", filepath.Join(dir, p))
 	}
 	hold("end")
 }
