@@ -38,7 +38,7 @@ func Domain(lab *labs.Lab, owner Owner, m Machine, base Image, run Accelerator) 
 			BootDevices: []libvirtxml.DomainBootDevice{{Dev: "hd"}},
 		},
 		Features:   &libvirtxml.DomainFeatureList{ACPI: &libvirtxml.DomainFeature{}, APIC: &libvirtxml.DomainFeatureAPIC{}},
-		CPU:        &libvirtxml.DomainCPU{Mode: "host-passthrough", Migratable: "off"},
+		CPU:        HostProcessor(),
 		Clock:      &libvirtxml.DomainClock{Offset: "utc"},
 		OnPoweroff: "destroy",
 		OnReboot:   "restart",
@@ -50,6 +50,15 @@ func Domain(lab *labs.Lab, owner Owner, m Machine, base Image, run Accelerator) 
 		d.Features.TCG = &libvirtxml.DomainFeatureTCG{TBCache: &libvirtxml.DomainFeatureTCGTBCache{Unit: "MiB", Size: TCGCache}}
 	}
 	return d
+}
+
+// HostProcessor is the host's own processor, for KVM. It is migratable, which leaves
+// out features that tie a machine to its host (invtsc above all): with one of them
+// QEMU refuses to save the memory of a machine, so no snapshot of a running one works.
+// Source: libvirt docs formatdomain, attribute migratable; QEMU target/i386/cpu.c,
+// "State blocked by non-migratable CPU device".
+func HostProcessor() *libvirtxml.DomainCPU {
+	return &libvirtxml.DomainCPU{Mode: "host-passthrough", Migratable: "on"}
 }
 
 // ignition hands the machine its Ignition file through the firmware's

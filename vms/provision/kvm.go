@@ -159,7 +159,7 @@ var bootSector = []byte{
 }
 
 func probeDomain(volume string, run vms.Accelerator) *libvirtxml.Domain {
-	cpu := &libvirtxml.DomainCPU{Mode: "host-passthrough", Migratable: "off"}
+	cpu := vms.HostProcessor()
 	if run == vms.Emulated {
 		cpu = &libvirtxml.DomainCPU{Mode: "maximum"}
 	}
