@@ -5,6 +5,7 @@ package vms
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -40,6 +41,24 @@ func TestWhatChangedSinceUp(t *testing.T) {
 		{"memory of one that runs", "domain bootlab-changed-bootstrap runs as an earlier lab.yaml wanted it", strings.Replace(s.text(), "2048", "2304", 1)},
 		{"disk", "the disk of bootstrap was made with 16 GiB, and lab.yaml says 17", strings.Replace(s.text(), "disk: 16", "disk: 17", 1)},
 	}
+	t.Run("another bootlab", func(t *testing.T) {
+		// What it writes differs in the text, and asks for the same machine.
+		for _, name := range []string{"bootlab-changed-bootstrap", "bootlab-changed-master-0"} {
+			text := virsh(t, "", "dumpxml", "--inactive", name)
+			older := regexp.MustCompile(`definition="sha256:[0-9a-f]+"`).ReplaceAllString(strings.Replace(text, "<on_crash>destroy", "<on_crash>restart", 1), `definition="sha256:00"`)
+			if older == text {
+				t.Fatalf("nothing to change in\n%s", text)
+			}
+			file := filepath.Join(t.TempDir(), "older.xml")
+			if err := os.WriteFile(file, []byte(older), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			virsh(t, "", "define", file)
+		}
+		if a := works(t, again...); strings.Contains(a.out, "make ") || strings.Contains(a.out, "remove ") {
+			t.Errorf("up did something:\n%s", a.out)
+		}
+	})
 	before := made(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -360,7 +360,9 @@ func (p *Provisioner) network() Thing {
 			if err != nil || !there {
 				return missing, err
 			}
-			return p.known("network", name, state.XML, state.Active, define)
+			return p.known("network", name, state.XML, state.Active, define, func(text string) (vms.Facts, error) {
+				return vms.NetworkFacts(text, !p.NoBalancer)
+			})
 		},
 		make: func() error {
 			if err := p.defined(define, p.Host.DefineNetwork); err != nil || !p.NoBalancer {
@@ -393,26 +395,43 @@ func (p *Provisioner) noOtherMachineOn(network string) error {
 	return nil
 }
 
-// known judges something with metadata: whose it is, and whether it was made
-// from the lab.yaml of today.
-func (p *Provisioner) known(what, name, xml string, active bool, define func(vms.Owner) marshaler) (condition, error) {
+// known judges something with metadata: whose it is, and whether it is what the
+// lab.yaml of today asks for. A definition of another bootlab with the same facts is.
+func (p *Provisioner) known(what, name, xml string, active bool, define func(vms.Owner) marshaler, facts func(string) (vms.Facts, error)) (condition, error) {
 	if at, err := p.ours(what, name, xml); err != nil {
 		return at, err
 	}
-	o, _ := vms.OwnerIn(xml)
-	_, wanted, err := p.definition(define)
+	differ, err := p.differ(xml, define, facts)
 	switch {
 	case err != nil:
 		return "", err
-	case o.Definition != wanted && active:
-		return "", &vms.Problem{Message: fmt.Sprintf("%s %s runs as an earlier lab.yaml wanted it", what, name),
+	case len(differ) > 0 && active:
+		return "", &vms.Problem{Message: fmt.Sprintf("%s %s runs as an earlier lab.yaml wanted it: %s", what, name, strings.Join(differ, "; ")),
 			Hint: "put back what changed in lab.yaml, image or processor, or take the lab away first: bootlab vms down " + p.owner.Directory}
-	case o.Definition != wanted:
+	case len(differ) > 0:
 		return halfMade, nil
 	case !active:
 		return inactive, nil
 	}
 	return ready, nil
+}
+
+// differ names the facts in which something on the host is not what the lab asks for.
+func (p *Provisioner) differ(xml string, define func(vms.Owner) marshaler, facts func(string) (vms.Facts, error)) ([]string, error) {
+	o, _ := vms.OwnerIn(xml)
+	text, wanted, err := p.definition(define)
+	if err != nil || o.Definition == wanted {
+		return nil, err
+	}
+	want, err := facts(text)
+	if err != nil {
+		return nil, err
+	}
+	have, err := facts(xml)
+	if err != nil {
+		return nil, err
+	}
+	return have.Differ(want), nil
 }
 
 func (p *Provisioner) defined(define func(vms.Owner) marshaler, host func(string) error) error {
@@ -507,14 +526,28 @@ func (p *Provisioner) domain(m vms.Machine) Thing {
 		if err != nil || !there {
 			return missing, err
 		}
-		at, err := p.known("domain", t.Name, state.XML, state.Active, define)
-		if at == inactive {
+		at, err := p.known("domain", t.Name, state.XML, state.Active, define, vms.DomainFacts)
+		switch at {
+		case inactive:
 			at = ready
+		case halfMade:
+			err = p.withoutSnapshots(m)
 		}
 		return at, err
 	}
 	t.make = func() error { return p.defined(define, p.Host.DefineDomain) }
 	return t
+}
+
+// withoutSnapshots refuses to define a machine anew that has snapshots: libvirt would
+// forget them, and they hold the hardware of then.
+func (p *Provisioner) withoutSnapshots(m vms.Machine) error {
+	have, err := p.snapshots(m)
+	if err != nil || len(have) == 0 {
+		return err
+	}
+	return &vms.Problem{Message: fmt.Sprintf("%s is to be made anew, as lab.yaml changed, and has snapshots that would be lost: %s", m.Name, strings.Join(have, ", ")),
+		Hint: "put lab.yaml back, or delete them: bootlab vms snapshots " + p.owner.Directory + " --delete NAME"}
 }
 
 func (p *Provisioner) domainNamed(name string) Thing {
