@@ -240,6 +240,22 @@ func TestSnapshots(t *testing.T) {
 		t.Errorf("status %d: %s", a.status, a.err)
 	}
 
+	t.Run("listed and deleted", func(t *testing.T) {
+		if a := works(t, "vms", "snapshots", dir); a.out != "bootstrap: one\nmaster-0: one\nmaster-1: one, some\nmaster-2: one, some\n" {
+			t.Errorf("listed:\n%s", a.out)
+		}
+		// A machine that lab.yaml changed would be made anew, and lose its snapshots.
+		s := shape{name: "snap", extra: "  masters:\n    - {name: master-0, memory: 3072}\n    - {name: master-1}\n    - {name: master-2}\n"}
+		s.write(t, dir)
+		hears(t, bootlab(t, "vms", "up", dir, "--emulate", "--image", image), "master-0 is to be made anew", "snapshots that would be lost: one", "bootlab vms snapshots "+dir)
+		shape{name: "snap"}.write(t, dir)
+		works(t, "vms", "snapshots", dir, "--delete", "some", "master-1")
+		works(t, "vms", "snapshots", dir, "--delete", "some")
+		refused(t, []string{"no machine has a snapshot some"}, "vms", "snapshots", dir, "--delete", "some")
+		if list := virsh(t, "", "snapshot-list", "--name", "bootlab-snap-master-2"); strings.Contains(list, "some") {
+			t.Errorf("it is still there:\n%s", list)
+		}
+	})
 	t.Run("all or none", func(t *testing.T) {
 		// The disk of the last one cannot be written: the others' snapshots go again.
 		disk := "/var/lib/libvirt/images/bootlab/labs/snap/bootlab-snap-master-2.qcow2"

@@ -83,6 +83,49 @@ func (p *Provisioner) Revert(name string, machines []vms.Machine, announce func(
 	return errors.Join(errs...)
 }
 
+// SnapshotList are the names of a machine's snapshots, oldest first.
+type SnapshotList struct {
+	Machine   string   `json:"machine"`
+	Snapshots []string `json:"snapshots"`
+}
+
+// SnapshotLists gives the snapshots of machines, in their order.
+func (p *Provisioner) SnapshotLists(machines []vms.Machine) ([]SnapshotList, error) {
+	var out []SnapshotList
+	for _, m := range machines {
+		have, err := p.snapshots(m)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, SnapshotList{m.Name, append([]string{}, have...)})
+	}
+	return out, nil
+}
+
+// DeleteSnapshot removes a snapshot from the machines that have it; none having it is
+// an error. What was removed before another failed stays removed.
+func (p *Provisioner) DeleteSnapshot(name string, machines []vms.Machine, announce func(vms.Machine)) error {
+	lists, err := p.SnapshotLists(machines)
+	if err != nil {
+		return err
+	}
+	found := false
+	for i, m := range machines {
+		if !slices.Contains(lists[i].Snapshots, name) {
+			continue
+		}
+		found = true
+		announce(m)
+		if err := p.Host.RemoveSnapshot(p.Lab.DomainName(m.Name), name); err != nil {
+			return fmt.Errorf("snapshot of %s: %w", m.Name, err)
+		}
+	}
+	if !found {
+		return &vms.Problem{Message: "no machine has a snapshot " + name, Hint: "bootlab vms snapshots " + p.owner.Directory + " lists them"}
+	}
+	return nil
+}
+
 func (p *Provisioner) snapshots(m vms.Machine) ([]string, error) {
 	if _, err := p.mine(m); err != nil {
 		return nil, err

@@ -1,8 +1,10 @@
 package machines
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,6 +63,54 @@ the real time: a bootstrap's first ones last a day.`,
 	}
 	connectFlag(c, &uri)
 	return c
+}
+
+func newVMsSnapshotsCommand(io cli.Streams) *cobra.Command {
+	var uri, remove string
+	var format *cli.Format
+	c := &cobra.Command{
+		Use:   "snapshots LAB [MACHINE...]",
+		Short: "List the snapshots of machines, or delete one",
+		Long: `List the snapshots of all machines of a lab, or of those that are named, oldest
+first. With --delete a snapshot is removed from each of them that has it: that
+takes as long as QEMU needs to free it, and gives its room in the disk back.`,
+		Example: "  bootlab vms snapshots mylab\n  bootlab vms snapshots mylab --delete before-masters",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if remove == "" {
+				return listSnapshots(io, args, uri, format)
+			}
+			return withSnapshot(io, append([]string{args[0], remove}, args[1:]...), uri, func(p *provision.Provisioner, machines []vms.Machine) error {
+				return p.DeleteSnapshot(remove, machines, func(m vms.Machine) { fmt.Fprintf(io.Out, "delete %s of %s\n", remove, m.Name) })
+			})
+		},
+	}
+	connectFlag(c, &uri)
+	c.Flags().StringVar(&remove, "delete", "", "remove the snapshot of this name")
+	format = cli.FormatFlag(c, cli.Text, cli.JSON)
+	return c
+}
+
+func listSnapshots(io cli.Streams, args []string, uri string, format *cli.Format) error {
+	p, err := openMachines(io, args[0], uri, true)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	chosen, err := p.Chosen(args[1:])
+	if err != nil {
+		return cli.VmsError(err)
+	}
+	lists, err := p.SnapshotLists(chosen)
+	if err != nil {
+		return cli.VmsError(err)
+	}
+	if format.Is(cli.JSON) {
+		return cli.WriteJSON(io.Out, lists)
+	}
+	for _, l := range lists {
+		fmt.Fprintf(io.Out, "%s: %s\n", l.Machine, cmp.Or(strings.Join(l.Snapshots, ", "), "none"))
+	}
+	return nil
 }
 
 var snapshotName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)

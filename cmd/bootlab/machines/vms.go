@@ -28,7 +28,7 @@ or removed. What was interrupted goes on when the command is run again.`,
 	}
 	c.AddCommand(newVMsPlanCommand(io), newVMsUpCommand(io), newVMsStartCommand(io), newVMsStopCommand(io),
 		newVMsRebootCommand(io), newVMsStatusCommand(io), newVMsConsoleCommand(io), newVMsSSHCommand(io), newVMsLogCommand(io), newVMsBalancerCommand(io),
-		newVMsSnapshotCommand(io), newVMsRevertCommand(io), newVMsDownCommand(io), newVMsImageCommand(io))
+		newVMsSnapshotCommand(io), newVMsSnapshotsCommand(io), newVMsRevertCommand(io), newVMsDownCommand(io), newVMsImageCommand(io))
 	return c
 }
 
