@@ -75,6 +75,16 @@ func DomainFacts(text string) (Facts, error) {
 	return f, nil
 }
 
+// DomainMemory is the memory of a domain by its XML, in MiB, and how its processors
+// run; none where the XML says nothing.
+func DomainMemory(text string) (int, Accelerator) {
+	var d libvirtxml.Domain
+	if d.Unmarshal(text) != nil || d.Memory == nil {
+		return 0, KVM
+	}
+	return int(mebibytes(d.Memory.Value, d.Memory.Unit)), Accelerator(d.Type)
+}
+
 // mebibytes converts a size of libvirt's, whose unit is KiB where none is written.
 func mebibytes(value uint, unit string) uint {
 	switch unit {

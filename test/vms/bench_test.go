@@ -29,7 +29,7 @@ func BenchmarkMachines(b *testing.B) {
 	}
 	up := func() {
 		works(b, "vms", "up", dir, "--emulate", "--image", image)
-		works(b, "vms", "start", dir, "all")
+		works(b, "vms", "start", dir, "all", "--overcommit")
 	}
 	// From here on the image is in the pool, as virt-install finds it in its place.
 	up()

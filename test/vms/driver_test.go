@@ -139,3 +139,32 @@ func TestOwnershipInMemory(t *testing.T) {
 		t.Errorf("somebody else's machine is %+v (%v)", state, err)
 	}
 }
+
+// What does not fit is refused before anything starts, and what runs is counted with
+// all that it may take.
+func TestRoomInMemory(t *testing.T) {
+	available(t)
+	p := inMemory(t, "room")
+	all := vms.Machines(p.Lab)
+	boot, huge := all[0], all[1]
+	if err := p.Room([]vms.Machine{boot}); err != nil {
+		t.Error(err)
+	}
+	if err := p.Host.RemoveDomain(p.Lab.DomainName(huge.Name)); err != nil {
+		t.Fatal(err)
+	}
+	huge.Memory = 1 << 26
+	define(t, p, p.Lab, huge, vms.Owner{Name: "room", Directory: p.Lab.Dir})
+	if err := p.Room([]vms.Machine{boot, huge}); err == nil || !strings.Contains(err.Error(), "bootstrap, master-0 would take") {
+		t.Errorf("%v", err)
+	}
+	if _, err := p.Start(huge); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Room([]vms.Machine{huge}); err != nil {
+		t.Errorf("one that runs already: %v", err)
+	}
+	if err := p.Room([]vms.Machine{boot}); err == nil || !strings.Contains(err.Error(), "and 0 MiB are free") {
+		t.Errorf("beside one that may take all: %v", err)
+	}
+}

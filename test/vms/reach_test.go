@@ -226,7 +226,7 @@ func TestSnapshots(t *testing.T) {
 	if domain("bootstrap") != "running" || domain("master-0") != "shut off" {
 		t.Errorf("after the snapshot: %s, %s", domain("bootstrap"), domain("master-0"))
 	}
-	works(t, "vms", "start", dir, "master-0")
+	works(t, "vms", "start", dir, "master-0", "--overcommit")
 	works(t, "vms", "revert", dir, "one")
 	if domain("bootstrap") != "running" || domain("master-0") != "shut off" {
 		t.Errorf("after the revert: %s, %s", domain("bootstrap"), domain("master-0"))

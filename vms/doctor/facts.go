@@ -45,7 +45,7 @@ type Facts struct {
 	Proof  provision.KVMProof
 	CPUs   int
 	Flags  []string // of the processor, in Linux's words
-	Memory int      // MiB that can be had without swapping
+	Memory int      // MiB that a further machine can have, see [provision.Memory]
 
 	Routes         []Route
 	Interfaces     []string
@@ -88,7 +88,11 @@ type IgnitionFact struct {
 func Look(ctx context.Context, p *provision.Provisioner, connect error, ignition func(vms.Role) string) (*Facts, error) {
 	f := &Facts{Lab: p.Lab, Now: time.Now(), Connect: connect, Run: p.Run, Image: p.Base, CPUs: runtime.NumCPU(), Socket: p.Balancer().Socket(), NoBalancer: p.NoBalancer}
 	f.Flags = processorFlags()
-	f.Memory = availableMemory()
+	memory, err := p.Memory()
+	if err != nil {
+		return nil, err
+	}
+	f.Memory = memory.Free()
 	f.PoolFree, _ = images.FreeBytes(vms.PoolDir)
 	f.Routes = hostRoutes()
 	if all, err := net.Interfaces(); err == nil {
@@ -103,7 +107,7 @@ func Look(ctx context.Context, p *provision.Provisioner, connect error, ignition
 	f.MayBindLow = mayBindLow(f.HAProxy)
 	f.Firewall, f.FirewallCloses = firewall(ctx)
 	f.APIAddress = resolve(ctx, "api."+p.Lab.Domain())
-	_, err := exec.LookPath("ssh-keygen")
+	_, err = exec.LookPath("ssh-keygen")
 	f.SSHKeygen = err == nil
 	f.lookAtIgnition(ignition)
 	if connect != nil {
@@ -189,22 +193,6 @@ func processorFlags() []string {
 		}
 	}
 	return nil
-}
-
-// availableMemory is what the kernel thinks can be had without swapping, in MiB;
-// libvirt's own number does not count caches.
-func availableMemory() int {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
-			kib, _ := strconv.Atoi(strings.Fields(rest)[0])
-			return kib >> 10
-		}
-	}
-	return 0
 }
 
 func hostRoutes() []Route {

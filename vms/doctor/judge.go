@@ -11,6 +11,7 @@ import (
 	"bootlab/labs"
 	"bootlab/vms"
 	"bootlab/vms/libvirt"
+	"bootlab/vms/provision"
 	"bootlab/vms/state"
 )
 
@@ -138,7 +139,7 @@ func judgeBridge(f *Facts) []verdict {
 
 func judgeProcessor(f *Facts) []verdict {
 	out := judgeCPUs(f)
-	with := values{"Why": f.Proof.Why, "Extra": overhead(vms.Emulated) - overhead(vms.KVM)}
+	with := values{"Why": f.Proof.Why, "Extra": provision.Overhead(vms.Emulated) - provision.Overhead(vms.KVM)}
 	switch {
 	case f.Run == vms.Emulated && f.Asked:
 		return append(out, verdict{"kvm", "chosen", with})
@@ -188,16 +189,6 @@ func judgeCPUs(f *Facts) []verdict {
 	return []verdict{{"cpus", says, values{"Wanted": wanted, "Have": f.CPUs}}}
 }
 
-// overhead is what QEMU takes beside a machine's own memory, in MiB. A machine
-// that was measured took 90 MiB beside the memory for translated code.
-func overhead(run vms.Accelerator) int {
-	const qemu = 100
-	if run == vms.Emulated {
-		return qemu + vms.TCGCache
-	}
-	return qemu
-}
-
 // judgeMemory counts the machines that do not run yet. Masters start later than
 // up, so only the bootstrap has to find room at once.
 func judgeMemory(f *Facts) []verdict {
@@ -206,14 +197,14 @@ func judgeMemory(f *Facts) []verdict {
 	for _, m := range all {
 		if !slices.Contains(f.Active, m.Name) {
 			waiting = append(waiting, m)
-			wanted += m.Memory + overhead(f.Run)
+			wanted += m.Memory + provision.Overhead(f.Run)
 		}
 	}
 	if len(waiting) == 0 {
 		return []verdict{{"memory", "runs", nil}}
 	}
 	first := all[0]
-	need := first.Memory + overhead(f.Run)
+	need := first.Memory + provision.Overhead(f.Run)
 	with := values{"Wanted": wanted, "Free": f.Memory, "First": first.Name, "Need": need}
 	switch {
 	case waiting[0].Name == first.Name && need > f.Memory:

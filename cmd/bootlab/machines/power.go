@@ -18,14 +18,22 @@ import (
 
 func newVMsStartCommand(io cli.Streams) *cobra.Command {
 	var uri string
+	var overcommit bool
 	c := &cobra.Command{
 		Use:   "start LAB [MACHINE...]",
 		Short: "Start machines of a lab",
 		Long: `Start machines by name, or masters, workers, all. The masters' time is when
-render-mco.sh is done: from then on the Machine Config Server answers.`,
+render-mco.sh is done: from then on the Machine Config Server answers.
+
+None is started when they do not all have room in memory: what running machines
+may still take counts too.`,
 		Example: "  bootlab vms start mylab masters",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
+			room := (*provision.Provisioner).Room
+			if overcommit {
+				room = nil
+			}
+			return eachChosen(io, args, uri, room, func(p *provision.Provisioner, m vms.Machine) (string, error) {
 				started, err := p.Start(m)
 				if !started {
 					return "runs already", err
@@ -35,6 +43,7 @@ render-mco.sh is done: from then on the Machine Config Server answers.`,
 		},
 	}
 	connectFlag(c, &uri)
+	c.Flags().BoolVar(&overcommit, "overcommit", false, "start them even if memory may run out")
 	return c
 }
 
@@ -51,7 +60,7 @@ stop within its first day may come back with certificates that have ended.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := cli.UntilInterrupted(c)
 			defer stop()
-			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
+			return eachChosen(io, args, uri, nil, func(p *provision.Provisioner, m vms.Machine) (string, error) {
 				stopped, err := p.Stop(ctx, m, patience, force)
 				if ctx.Err() != nil && err != nil {
 					return "", &vms.Problem{Message: "interrupted", Hint: m.Name + " was asked and may still shut down: bootlab vms status " + args[0]}
@@ -76,7 +85,7 @@ func newVMsRebootCommand(io cli.Streams) *cobra.Command {
 		Short:   "Restart machines of a lab",
 		Example: "  bootlab vms reboot mylab master-0",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return eachChosen(io, args, uri, func(p *provision.Provisioner, m vms.Machine) (string, error) {
+			return eachChosen(io, args, uri, nil, func(p *provision.Provisioner, m vms.Machine) (string, error) {
 				return "reboots", p.Reboot(m)
 			})
 		},
@@ -85,8 +94,9 @@ func newVMsRebootCommand(io cli.Streams) *cobra.Command {
 	return c
 }
 
-// eachChosen does something to the machines that a command line means.
-func eachChosen(io cli.Streams, args []string, uri string, do func(*provision.Provisioner, vms.Machine) (string, error)) error {
+// eachChosen does something to the machines that a command line means; first, if there
+// is any, is asked about all of them before.
+func eachChosen(io cli.Streams, args []string, uri string, first func(*provision.Provisioner, []vms.Machine) error, do func(*provision.Provisioner, vms.Machine) (string, error)) error {
 	p, err := openMachines(io, args[0], uri, false)
 	if err != nil {
 		return err
@@ -95,6 +105,11 @@ func eachChosen(io cli.Streams, args []string, uri string, do func(*provision.Pr
 	chosen, err := p.Chosen(args[1:])
 	if err != nil {
 		return cli.VmsError(err)
+	}
+	if first != nil {
+		if err := first(p.Provisioner, chosen); err != nil {
+			return cli.VmsError(err)
+		}
 	}
 	for _, m := range chosen {
 		result, err := do(p.Provisioner, m)
