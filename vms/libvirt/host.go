@@ -34,7 +34,8 @@ type Host interface {
 
 	Volume(pool, name string) (state VolumeState, there bool, err error)
 	// MakeVolume makes a volume; content, if there is any, is size bytes long.
-	// progress is called with the bytes so far.
+	// progress is called with the bytes so far. One of that name that is there
+	// already is [ErrVolumeExists].
 	MakeVolume(pool, xml string, content io.Reader, size int64, progress func(int64)) error
 	// ReadVolume gives at most limit bytes of a volume.
 	ReadVolume(pool, name string, limit int64) ([]byte, error)
@@ -106,6 +107,9 @@ type DomainState struct {
 	// State is libvirt's word: running, paused, shut off, crashed.
 	State string
 }
+
+// ErrVolumeExists is given by MakeVolume for a name that is taken.
+var ErrVolumeExists = errors.New("a volume of that name exists")
 
 // ErrNoLibvirt is given by [Connect] of a program that was built without
 // libvirt.

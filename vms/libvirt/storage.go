@@ -4,6 +4,7 @@ package libvirt
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"libvirt.org/go/libvirt"
@@ -140,6 +141,10 @@ func (h *connection) MakeVolume(pool, xml string, content io.Reader, size int64,
 	}
 	defer p.Free()
 	v, err := p.StorageVolCreateXML(xml, 0)
+	var e libvirt.Error
+	if errors.As(err, &e) && e.Code == libvirt.ERR_STORAGE_VOL_EXIST {
+		return fmt.Errorf("%w: %s", ErrVolumeExists, e.Message)
+	}
 	if err != nil {
 		return err
 	}

@@ -9,14 +9,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"bootlab/labs"
 	"bootlab/vms"
-	"bootlab/vms/images"
 	"bootlab/vms/libvirt"
 	"bootlab/vms/state"
 )
@@ -228,35 +226,6 @@ func (p *Provisioner) definePool(pool marshaler) error {
 		return err
 	}
 	return p.Host.DefinePool(text)
-}
-
-func (p *Provisioner) baseImage(ctx context.Context) Thing {
-	name := vms.BaseVolume(p.Base)
-	t := p.volume("image", vms.Pool, name)
-	t.Kept = true
-	t.look = func() (condition, error) {
-		state, there, err := p.Host.Volume(vms.Pool, name)
-		switch {
-		case err != nil || !there:
-			return missing, err
-		case state.Physical < uint64(p.Base.Size):
-			return halfMade, nil // an upload that was cut off
-		}
-		return ready, nil
-	}
-	t.make = func() error {
-		file, err := os.Open(p.Base.File)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		return p.makeVolume(vms.Pool, vms.BaseImage(p.Base), images.Interruptible(ctx, file), p.Base.Size, func(sent int64) {
-			if p.Uploaded != nil {
-				p.Uploaded(sent, p.Base.Size)
-			}
-		})
-	}
-	return t
 }
 
 // labPool is the lab's own; a small file in it says so.
@@ -599,10 +568,4 @@ func (p *Provisioner) Conflicts() []error {
 		}
 	}
 	return slices.DeleteFunc(out, func(err error) bool { return err == nil })
-}
-
-// HasBase says whether the base image is in the shared pool, whole.
-func (p *Provisioner) HasBase() bool {
-	at, err := p.baseImage(context.Background()).look()
-	return err == nil && at == ready
 }
