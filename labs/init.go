@@ -14,18 +14,25 @@ import (
 const commentWidth = 80
 
 // Commented writes a lab.yaml that explains itself: the example's values with
-// another name for the cluster, and every other key as a comment with its
-// default. Lines with ## explain, lines with one # can be taken into use by
+// another name for the cluster and its identity, and every other key as a comment
+// with its default. Lines with ## explain, lines with one # can be taken into use by
 // taking it away. The same arguments give the same bytes. An example that does
 // not exist and a name that no cluster can have are errors.
-func Commented(example, name string) ([]byte, error) {
-	return commented(example, name, Builtin())
+func Commented(example, name, uid string) ([]byte, error) {
+	return commented(example, name, Builtin(), identity(uid))
+}
+
+func identity(uid string) func(*Lab) []string {
+	return func(l *Lab) []string {
+		l.Metadata.UID = uid
+		return []string{"metadata.uid"}
+	}
 }
 
 // CommentedFor is Commented with a release whose registry has a CA of its own: the
 // file of that CA is named relative to lab.yaml.
-func CommentedFor(release ReleaseRef, caFile, example, name string) ([]byte, error) {
-	return commented(example, name, Builtin(), func(l *Lab) []string {
+func CommentedFor(release ReleaseRef, caFile, example, name, uid string) ([]byte, error) {
+	return commented(example, name, Builtin(), identity(uid), func(l *Lab) []string {
 		l.Release, l.AdditionalTrustBundle = release, caFile
 		return []string{"release.distribution", "release.version", "release.image", "additionalTrustBundle"}
 	})

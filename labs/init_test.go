@@ -55,9 +55,10 @@ func TestInitShowsTheDefaultsThatCount(t *testing.T) {
 			all = strings.Replace(all, "~/.ssh/id_ed25519.pub", "key.pub", 1)
 			got, want := mustLoad(t, all), withName(t, e.Name, "mylab")
 			if got.SSHKey == "" || got.PullSecret == "" || len(got.Images) != 1 || !got.Proxy.Set() ||
-				len(got.ImageDigestSources) != 1 || got.AdditionalTrustBundle == "" {
+				len(got.ImageDigestSources) != 1 || got.AdditionalTrustBundle == "" || got.Metadata.UID == "" {
 				t.Errorf("an example value is not there: %+v", got)
 			}
+			got.Metadata.UID = want.Metadata.UID
 			got.SSHKey, got.PullSecret, got.Images = want.SSHKey, want.PullSecret, want.Images
 			got.Proxy, got.ImageDigestSources, got.AdditionalTrustBundle = want.Proxy, want.ImageDigestSources, want.AdditionalTrustBundle
 			if len(got.Machines.Masters)+len(want.Machines.Masters) == 0 {
@@ -100,11 +101,11 @@ func TestInitKeepsWithinTheWidth(t *testing.T) {
 }
 
 func TestInitIsRepeatable(t *testing.T) {
-	first, err := Commented("ha", "mylab")
+	first, err := Commented("ha", "mylab", "0123456789abcdef")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Commented("ha", "mylab")
+	second, err := Commented("ha", "mylab", "0123456789abcdef")
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("two runs differ, %v", err)
 	}

@@ -48,6 +48,9 @@ var Topologies = []string{"bootstrap-only", "compact", "ha"}
 // Metadata names the cluster.
 type Metadata struct {
 	Name string `yaml:"name"`
+	// UID tells this lab from others of the same name; see [UID]. A lab without
+	// one is known by its name and directory.
+	UID string `yaml:"uid"`
 }
 
 // ReleaseRef says which release is to be installed.

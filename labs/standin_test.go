@@ -22,7 +22,7 @@ func TestStandInsAreRecognizedByTheirRepository(t *testing.T) {
 
 func TestACommentedLabNamesItsReleaseAndItsCA(t *testing.T) {
 	release := ReleaseRef{Distribution: "okd", Version: "4.16", Image: "127.0.0.1:20001/" + StandIns + "/release:1"}
-	text, err := CommentedFor(release, "ca.crt", "compact", "mine")
+	text, err := CommentedFor(release, "ca.crt", "compact", "mine", UID([UIDBytes]byte{1}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,10 @@ func (l *loading) validateNames() {
 		}
 		l.report(p)
 	}
+	if uid := l.lab.Metadata.UID; uid != "" && !uidForm.MatchString(uid) {
+		l.report(Problem{Path: "metadata.uid", Message: quote(uid) + " is no identity of a lab",
+			Allowed: "16 to 32 of the characters 0 to 9 and a to f", Hint: "bootlab init makes one"})
+	}
 	p = Problem{Path: "baseDomain", Allowed: "a DNS name in lower case, as bootlab.test"}
 	switch {
 	case domain == "":

@@ -43,6 +43,29 @@ func TestOwnersOfOneNameAreTold(t *testing.T) {
 	}
 }
 
+// Two marks, and whether they mean one lab, and one lab at one place.
+func TestALabIsKnownByItsIdentity(t *testing.T) {
+	mine := Owner{Name: "mylab", UID: "0123456789abcdef", Directory: "/a", Workstation: "aa"}
+	for _, c := range []struct {
+		other      Owner
+		lab, place bool
+	}{
+		{mine, true, true},
+		{Owner{Name: "renamed", UID: mine.UID, Directory: "/a", Workstation: "aa"}, true, true},
+		{Owner{Name: "mylab", UID: mine.UID, Directory: "/b", Workstation: "aa"}, true, false},
+		{Owner{Name: "mylab", UID: mine.UID, Directory: "/a", Workstation: "bb"}, true, false},
+		{Owner{Name: "mylab", UID: "fedcba9876543210", Directory: "/a", Workstation: "aa"}, false, false},
+		// A mark from before labs had an identity.
+		{Owner{Name: "mylab", Directory: "/a"}, true, true},
+		{Owner{Name: "mylab", Directory: "/b"}, true, false},
+		{Owner{Name: "yours", Directory: "/a"}, false, false},
+	} {
+		if c.other.SameLab(mine) != c.lab || c.other.Same(mine) != c.place || mine.Same(c.other) != c.place {
+			t.Errorf("%+v: lab %v, place %v", c.other, c.other.SameLab(mine), c.other.Same(mine))
+		}
+	}
+}
+
 func TestFilesOfALabAreKnownByTheirName(t *testing.T) {
 	lab := labtest.Shipped(t, "compact")
 	for _, m := range Machines(lab) {

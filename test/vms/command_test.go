@@ -140,6 +140,7 @@ func haltingDisk(t testing.TB) string {
 // shape is what a test's lab has of its own.
 type shape struct {
 	name, cidr string
+	uid        string // metadata.uid
 	memory     string // of the bootstrap, MiB
 	extra      string // more lines of lab.yaml
 }
@@ -148,7 +149,11 @@ func (s shape) text() string {
 	if s.memory == "" {
 		s.memory = "2048"
 	}
-	text := "apiVersion: v1\nmetadata:\n  name: " + s.name + "\nbaseDomain: example.test\nrelease:\n  distribution: okd\n  version: \"4.21\"\n" +
+	text := "apiVersion: v1\nmetadata:\n  name: " + s.name + "\n"
+	if s.uid != "" {
+		text += "  uid: " + s.uid + "\n"
+	}
+	text += "baseDomain: example.test\nrelease:\n  distribution: okd\n  version: \"4.21\"\n" +
 		"topology: compact\nmachines:\n  bootstrap: {memory: " + s.memory + ", cpus: 1, disk: 16}\n"
 	if s.cidr != "" {
 		text += "networking:\n  machineNetwork:\n    - cidr: " + s.cidr + "\n"

@@ -34,10 +34,7 @@ func (p *Provisioner) RememberBalancer() error {
 }
 
 func (p *Provisioner) forgetBalancer() error {
-	if err := os.Remove(p.State.Path(balancerChoice)); !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return p.State.Forget(balancerChoice)
 }
 
 // ChooseBalancer settles whether the lab does without load balancer. Its network

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -36,6 +37,8 @@ type Provisioner struct {
 	NoBalancer bool
 
 	owner vms.Owner
+	// adopted are places from which this lab was run before.
+	adopted []vms.Owner
 }
 
 // New prepares a lab; directory is that of its lab.yaml.
@@ -48,13 +51,19 @@ func New(lab *labs.Lab, host libvirt.Host, dir *state.Dir, directory string) (*P
 	if err != nil {
 		return nil, err
 	}
-	return &Provisioner{Lab: lab, Host: host, State: dir, Run: vms.KVM, NoBalancer: without, owner: vms.Owner{Name: lab.Metadata.Name, Directory: directory}}, nil
+	p := &Provisioner{Lab: lab, Host: host, State: dir, Run: vms.KVM, NoBalancer: without,
+		owner: vms.Owner{Name: lab.Metadata.Name, UID: lab.Metadata.UID, Directory: directory, Workstation: state.Workstation()}}
+	_, err = dir.Recall(adoptedFile, &p.adopted)
+	return p, err
 }
 
 // Up makes whatever is missing, in order, and starts the network and the load
 // balancer. Machines are defined, not started. It goes on where an earlier one
 // was stopped.
 func (p *Provisioner) Up(ctx context.Context, progress Progress) error {
+	if err := p.notRenamed(); err != nil {
+		return err
+	}
 	things, err := p.things(ctx)
 	if err != nil {
 		return err
@@ -65,15 +74,22 @@ func (p *Provisioner) Up(ctx context.Context, progress Progress) error {
 // Down takes everything of the lab away, also what an earlier lab.yaml made,
 // and says what it found.
 func (p *Provisioner) Down(ctx context.Context, progress Progress) ([]Receipt, error) {
-	things, err := p.remains()
+	earlier, err := p.earlierNames()
 	if err != nil {
 		return nil, err
 	}
-	receipts := removeAll(ctx, p.State, things, progress)
+	var receipts []Receipt
+	for _, name := range append(earlier, p.Lab.Metadata.Name) {
+		things, err := p.named(name).remains()
+		if err != nil {
+			return receipts, err
+		}
+		receipts = append(receipts, removeAll(ctx, p.State, things, progress)...)
+	}
 	if slices.ContainsFunc(receipts, func(r Receipt) bool { return r.Left }) {
 		return receipts, nil
 	}
-	return receipts, p.forgetBalancer()
+	return receipts, errors.Join(p.forgetBalancer(), p.State.Forget(adoptedFile), p.State.Forget(connectionFile))
 }
 
 // things are all things of the lab in the order in which they are made.
@@ -106,7 +122,7 @@ func (p *Provisioner) BootstrapGone() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if o, ok := vms.OwnerIn(state.XML); there && ok && o.Same(p.owner) {
+		if there && p.marked(state.XML) {
 			return true, nil
 		}
 	}
@@ -171,7 +187,7 @@ func (p *Provisioner) machinesOf() ([]Thing, error) {
 	boot := p.Lab.DomainName(p.Lab.Machines.Bootstrap.Name)
 	var machines []Thing
 	for _, d := range domains {
-		if o, ok := vms.OwnerIn(d.XML); !ok || !o.Same(p.owner) {
+		if !p.marked(d.XML) {
 			continue
 		}
 		at := len(machines)
@@ -192,8 +208,8 @@ func strangeFile(name string) Thing {
 
 // ours says of something with metadata that it is there and the lab's.
 func (p *Provisioner) ours(what, name, xml string) (condition, error) {
-	if o, ok := vms.OwnerIn(xml); !ok || !o.Same(p.owner) {
-		return "", foreign(what, name, xml)
+	if !p.marked(xml) {
+		return "", p.foreign(what, name, xml)
 	}
 	return ready, nil
 }
@@ -207,7 +223,7 @@ func (p *Provisioner) sharedPool() Thing {
 			case err != nil || !there:
 				return missing, err
 			case state.Dir != vms.PoolDir:
-				return "", foreign("storage pool", vms.Pool, "")
+				return "", p.foreign("storage pool", vms.Pool, "")
 			case !state.Active:
 				return inactive, nil
 			}
@@ -238,26 +254,26 @@ func (p *Provisioner) labPool() Thing {
 			case err != nil || !there:
 				return missing, err
 			case state.Dir != vms.LabPoolDir(p.Lab):
-				return "", foreign("storage pool", name, "")
+				return "", p.foreign("storage pool", name, "")
 			case !state.Active:
 				return inactive, nil
 			case len(state.Volumes) == 0:
 				return halfMade, nil // the pool was made, and not marked
 			case !slices.Contains(state.Volumes, vms.OwnerVolume):
-				return "", foreign("storage pool", name, "")
+				return "", p.foreign("storage pool", name, "")
 			}
 			text, err := p.Host.ReadVolume(name, vms.OwnerVolume, 1<<16)
 			if err != nil {
 				return "", err
 			}
 			text = bytes.TrimRight(text, "\x00")
-			if o, ok := vms.OwnerIn(string(text)); ok && o.Same(p.owner) {
+			if p.marked(string(text)) {
 				return ready, nil
 			}
 			if len(state.Volumes) == 1 && len(text) < len(mark) && bytes.HasPrefix(mark, text) {
 				return halfMade, nil
 			}
-			return "", foreign("storage pool", name, string(text))
+			return "", p.foreign("storage pool", name, string(text))
 		},
 		make: func() error {
 			if err := p.definePool(vms.LabPoolDefinition(p.Lab)); err != nil {
@@ -357,7 +373,7 @@ func (p *Provisioner) noOtherMachineOn(network string) error {
 		return err
 	}
 	for _, d := range domains {
-		if o, ok := vms.OwnerIn(d.XML); d.Active && !(ok && o.Same(p.owner)) && strings.Contains(d.XML, "network='"+network+"'") {
+		if d.Active && !p.marked(d.XML) && strings.Contains(d.XML, "network='"+network+"'") {
 			return &vms.Problem{Message: d.Name + " is attached to it, and is not this lab's", Hint: "detach or stop that machine"}
 		}
 	}
@@ -530,17 +546,6 @@ func (p *Provisioner) domainNamed(name string) Thing {
 		},
 		remove: func() error { return p.Host.RemoveDomain(name) },
 	}
-}
-
-// foreign is the error about something under a name of ours that is not ours.
-func foreign(what, name, text string) error {
-	p := &vms.Problem{Message: what + " " + name + " is there already, and this lab did not make it",
-		Hint: "rename the lab in lab.yaml, or remove it yourself if it is not needed"}
-	if o, ok := vms.OwnerIn(text); ok && o.Directory != "" {
-		p.Message = what + " " + name + " belongs to the lab in " + o.Directory
-		p.Hint = "rename one of the labs, or take the other away: bootlab vms down " + o.Directory
-	}
-	return p
 }
 
 // Conflicts are things of the lab's names that up would stumble over.

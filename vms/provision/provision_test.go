@@ -9,11 +9,11 @@ import (
 
 func TestTheErrorAboutSomethingForeignNamesItsLab(t *testing.T) {
 	other := vms.Owner{Name: "mylab", Directory: "/b"}
-	err := foreign("network", "bootlab-mylab", "<network><metadata>"+other.Element()+"</metadata></network>").(*vms.Problem)
+	err := (&Provisioner{}).foreign("network", "bootlab-mylab", "<network><metadata>"+other.Element()+"</metadata></network>").(*vms.Problem)
 	if err.Message != "network bootlab-mylab belongs to the lab in /b" || !strings.Contains(err.Hint, "bootlab vms down /b") {
 		t.Errorf("%+v", err)
 	}
-	err = foreign("network", "bootlab-mylab", "<network/>").(*vms.Problem)
+	err = (&Provisioner{}).foreign("network", "bootlab-mylab", "<network/>").(*vms.Problem)
 	if !strings.Contains(err.Message, "this lab did not make it") {
 		t.Errorf("%+v", err)
 	}

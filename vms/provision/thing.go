@@ -2,9 +2,11 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"bootlab/vms"
 	"bootlab/vms/state"
 )
 
@@ -140,8 +142,10 @@ func removeAll(ctx context.Context, s *state.Dir, things []Thing, progress Progr
 		}
 		at, err := t.look()
 		switch {
+		case refused(err):
+			r.Before, r.After = "not ours", "left alone: "+err.Error()
 		case err != nil:
-			r.Before, r.After = "not ours, or not to be seen", "left alone: "+err.Error()
+			r.Before, r.After, r.Left = "not to be seen", "not known: "+err.Error(), true
 		case t.Kept && at != missing:
 			r.Before, r.After = string(at), "kept"
 		case at == missing:
@@ -155,6 +159,13 @@ func removeAll(ctx context.Context, s *state.Dir, things []Thing, progress Progr
 		out = append(out, r)
 	}
 	return out
+}
+
+// refused says whether it was this program that does not want to touch something. Any
+// other error leaves open whether something of the lab is there.
+func refused(err error) bool {
+	var p *vms.Problem
+	return errors.As(err, &p)
 }
 
 func removeOne(s *state.Dir, t Thing) (after string, left bool) {

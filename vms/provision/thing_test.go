@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootlab/vms"
 	"bootlab/vms/state"
 )
 
@@ -43,7 +44,10 @@ func (p *part) thing() Thing {
 	return Thing{Kind: "part", Name: p.name,
 		look: func() (condition, error) {
 			if p.fails == "look" {
-				return "", errors.New(p.name + " is not ours")
+				return "", &vms.Problem{Message: p.name + " is not ours"}
+			}
+			if p.fails == "connection" {
+				return "", errors.New("the connection was lost")
 			}
 			return p.at, nil
 		},
@@ -150,14 +154,15 @@ func TestAnInterruptedRemovalSaysWhatIsLeft(t *testing.T) {
 func TestRemoveAllGoesOnAndReadsBack(t *testing.T) {
 	var log []string
 	all := parts(&log, &part{name: "a", at: ready}, &part{name: "b", at: ready, fails: "remove"}, &part{name: "c", at: ready, fails: "look"},
-		&part{name: "d", at: missing}, &part{name: "e", at: ready, lies: true}, &part{name: "f", at: ready})
+		&part{name: "d", at: missing}, &part{name: "e", at: ready, lies: true}, &part{name: "f", at: ready}, &part{name: "g", at: ready, fails: "connection"})
 	all[5].Kept = true
 	receipts := removeAll(context.Background(), newState(t), all, silent)
 	want := []Receipt{
+		{"part", "g", "not to be seen", "not known: the connection was lost", true},
 		{"part", "f", "ready", "kept", false},
 		{"part", "e", "ready", "still there: it was removed, and is ready", true},
 		{"part", "d", "missing", "gone", false},
-		{"part", "c", "not ours, or not to be seen", "left alone: c is not ours", false},
+		{"part", "c", "not ours", "left alone: c is not ours", false},
 		{"part", "b", "ready", "still there: remove does not work", true},
 		{"part", "a", "ready", "gone", false},
 	}

@@ -138,3 +138,11 @@ func (s *Dir) Recall(name string, value any) (there bool, err error) {
 	}
 	return true, nil
 }
+
+// Forget removes a file of the directory; one that is not there is no error.
+func (s *Dir) Forget(name string) error {
+	if err := os.Remove(s.Path(name)); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

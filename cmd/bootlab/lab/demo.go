@@ -196,9 +196,9 @@ func (r *demoRequest) create(dir string) (*demo.Demo, error) {
 // have.
 func demoLab(name string, d *demo.Demo) ([]byte, error) {
 	release := labs.ReleaseRef{Distribution: "okd", Version: d.Release, Image: d.Image()}
-	text, err := labs.CommentedFor(release, demo.CAFile, "compact", name)
+	text, err := labs.CommentedFor(release, demo.CAFile, "compact", name, newUID())
 	if err != nil {
-		return labs.CommentedFor(release, demo.CAFile, "compact", usualDemo)
+		return labs.CommentedFor(release, demo.CAFile, "compact", usualDemo, newUID())
 	}
 	return text, nil
 }

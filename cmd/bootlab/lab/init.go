@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,7 +49,7 @@ func runInit(io cli.Streams, dir, from string) error {
 	if err != nil {
 		return err
 	}
-	text, err := labs.Commented(from, filepath.Base(absolute))
+	text, err := labs.Commented(from, filepath.Base(absolute), newUID())
 	if err != nil {
 		return cli.Hint(err, "the directory's name becomes the cluster's")
 	}
@@ -61,6 +62,13 @@ func runInit(io cli.Streams, dir, from string) error {
 	}
 	_, err = fmt.Fprintf(io.Out, "wrote %s\nnext: read it, then bootlab generate %s\n", file, dir)
 	return err
+}
+
+// newUID is the identity of a new lab, at random.
+func newUID() string {
+	var random [labs.UIDBytes]byte
+	rand.Read(random[:]) // it never fails, see crypto/rand
+	return labs.UID(random)
 }
 
 // writeNew writes a file that must not exist yet, whole or not at all.

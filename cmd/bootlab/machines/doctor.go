@@ -64,6 +64,9 @@ func tryMachines(lab *labs.Lab, uri string) (p *provision.Provisioner, connect e
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if uri, err = provision.Connection(state, uri); err != nil {
+		return nil, nil, nil, err
+	}
 	end = func() {}
 	host, connect := libvirt.Connect(uri)
 	if connect == nil {

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/cmd/bootlab/cli"
+	"bootlab/labs"
 	"bootlab/vms"
 	"bootlab/vms/images"
 	"bootlab/vms/libvirt"
@@ -229,7 +231,7 @@ host stands on. An image that is needed again is fetched again.`,
 			if err := cache.Prune(images.UsedBy, removed); err != nil {
 				return cli.VmsError(err)
 			}
-			host, err := libvirt.Connect(uri)
+			host, err := libvirt.Connect(cmp.Or(uri, labs.LibvirtURI))
 			if err != nil {
 				fmt.Fprintln(io.Err, "warning: base images of libvirt were not looked at:", err)
 				return nil

@@ -38,7 +38,7 @@ that was printed before. What was printed so far: bootlab vms log.`,
 				return cli.Hint(fmt.Errorf("%s does not run", m.Name), "bootlab vms start "+args[0]+" "+m.Name)
 			}
 			return become("virsh", "apt-get install libvirt-clients, or dnf install libvirt-client",
-				"--connect", uri, "console", p.Lab.DomainName(m.Name))
+				"--connect", p.uri, "console", p.Lab.DomainName(m.Name))
 		},
 	}
 	connectFlag(c, &uri)

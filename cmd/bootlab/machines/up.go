@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -38,8 +39,11 @@ a client has to try the next address. It holds until down; up without it goes on
 with what the lab was made with.`,
 		Example: "  bootlab vms up mylab\n  bootlab vms up mylab --image scos-qemu.x86_64.qcow2\n  bootlab vms up mylab --no-balancer",
 		RunE: func(c *cobra.Command, args []string) error {
-			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *provision.Provisioner) error {
-				err := prepare.do(ctx, io, p)
+			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *machinesOf) error {
+				err := prepare.do(ctx, io, p.Provisioner)
+				if err == nil {
+					err = p.RememberConnection(p.uri)
+				}
 				if err == nil {
 					progress := cli.NewProgress(io.Out)
 					p.Uploaded = func(sent, size int64) {
@@ -56,7 +60,7 @@ with what the lab was made with.`,
 				if err != nil {
 					return err
 				}
-				return startBootstrap(io, p, args[0])
+				return startBootstrap(io, p.Provisioner, args[0])
 			})
 		},
 	}
@@ -67,7 +71,7 @@ with what the lab was made with.`,
 }
 
 // untilDone opens the lab's machines for work that Ctrl-C ends.
-func untilDone(c *cobra.Command, io cli.Streams, lab, uri string, work func(context.Context, *provision.Provisioner) error) error {
+func untilDone(c *cobra.Command, io cli.Streams, lab, uri string, work func(context.Context, *machinesOf) error) error {
 	ctx, stop := cli.UntilInterrupted(c)
 	defer stop()
 	p, err := openMachines(io, lab, uri, false)
@@ -75,7 +79,7 @@ func untilDone(c *cobra.Command, io cli.Streams, lab, uri string, work func(cont
 		return err
 	}
 	defer p.close()
-	return cli.VmsError(work(ctx, p.Provisioner))
+	return cli.VmsError(work(ctx, p))
 }
 
 // startBootstrap starts it, unless it was taken away when its work was done.
@@ -109,7 +113,7 @@ then look at the host again. Base images stay, for other labs; bootlab vms image
 prune removes them. What others made is left alone.`,
 		Example: "  bootlab vms down mylab",
 		RunE: func(c *cobra.Command, args []string) error {
-			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *provision.Provisioner) error {
+			return untilDone(c, io, args[0], uri, func(ctx context.Context, p *machinesOf) error {
 				receipts, err := p.Down(ctx, printStep(io))
 				if err != nil {
 					return err
@@ -120,6 +124,37 @@ prune removes them. What others made is left alone.`,
 				}
 				return err
 			})
+		},
+	}
+	connectFlag(c, &uri)
+	return c
+}
+
+func newVMsAdoptCommand(io cli.Streams) *cobra.Command {
+	var uri string
+	c := &cobra.Command{
+		Use:   "adopt LAB",
+		Short: "Take over machines that a lab made before it was moved",
+		Long: `Take over what this lab, by its metadata.uid, made from another directory or from
+another workstation: up, down and all others then treat it as their own. Nothing
+on the host is changed. Do it only where the lab is no longer used from there: a
+copy needs another metadata.uid and another name.`,
+		Example: "  bootlab vms adopt mylab",
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := openMachines(io, args[0], uri, false)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			places, err := p.Adopt()
+			if err != nil {
+				return cli.VmsError(err)
+			}
+			if len(places) == 0 {
+				return cli.Hint(errors.New("nothing of this lab was made from another place"), "bootlab vms status "+args[0]+" says what there is")
+			}
+			_, err = fmt.Fprintf(io.Out, "adopted what was made from %s\nnext: bootlab vms status %s\n", strings.Join(places, ", "), args[0])
+			return err
 		},
 	}
 	connectFlag(c, &uri)

@@ -28,7 +28,7 @@ or removed. What was interrupted goes on when the command is run again.`,
 	}
 	c.AddCommand(newVMsPlanCommand(io), newVMsUpCommand(io), newVMsStartCommand(io), newVMsStopCommand(io),
 		newVMsRebootCommand(io), newVMsStatusCommand(io), newVMsConsoleCommand(io), newVMsSSHCommand(io), newVMsLogCommand(io), newVMsBalancerCommand(io),
-		newVMsSnapshotCommand(io), newVMsSnapshotsCommand(io), newVMsRevertCommand(io), newVMsDownCommand(io), newVMsImageCommand(io))
+		newVMsSnapshotCommand(io), newVMsSnapshotsCommand(io), newVMsRevertCommand(io), newVMsDownCommand(io), newVMsAdoptCommand(io), newVMsImageCommand(io))
 	return c
 }
 
@@ -36,23 +36,25 @@ or removed. What was interrupted goes on when the command is run again.`,
 // made.
 type machinesOf struct {
 	*provision.Provisioner
+	uri   string // of libvirt
 	close func()
 }
 
-// openMachines connects to libvirt. uri is libvirt's, empty for the system's.
+// openMachines connects to libvirt. uri is what was asked for; see
+// [provision.Connection].
 func openMachines(io cli.Streams, path, uri string, look bool) (*machinesOf, error) {
 	plan, err := cli.LoadPlan(io, path)
 	if err != nil {
 		return nil, err
 	}
-	if uri == "" {
-		uri = labs.LibvirtURI
-	}
 	state, err := state.Open(filepath.Join(plan.Lab.Dir, "out"), look)
 	if err != nil {
 		return nil, cli.VmsError(err)
 	}
-	host, err := libvirt.Connect(uri)
+	var host libvirt.Host
+	if uri, err = provision.Connection(state, uri); err == nil {
+		host, err = libvirt.Connect(uri)
+	}
 	if err != nil {
 		state.Close()
 		return nil, cli.VmsError(err)
@@ -66,11 +68,11 @@ func openMachines(io cli.Streams, path, uri string, look bool) (*machinesOf, err
 		end()
 		return nil, cli.VmsError(err)
 	}
-	return &machinesOf{p, end}, nil
+	return &machinesOf{p, uri, end}, nil
 }
 
 func connectFlag(c *cobra.Command, uri *string) {
-	c.Flags().StringVar(uri, "connect", labs.LibvirtURI, "libvirt connection")
+	c.Flags().StringVar(uri, "connect", "", "libvirt connection (default the one that up was told, or "+labs.LibvirtURI+")")
 }
 
 // printStep tells what is being made or removed.
