@@ -39,15 +39,16 @@ var ours = map[string][]string{
 
 	"site": {},
 
-	"vms":           {"labs"},
-	"vms/state":     {"labs", "vms"},
-	"vms/libvirt":   {"vms"},
-	"vms/images":    {"vms", "vms/state"},
-	"vms/access":    {"labs", "vms", "vms/state"},
-	"vms/serial":    {"vms"},
-	"vms/balancer":  {"labs", "vms", "vms/state"},
-	"vms/provision": {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/serial", "vms/balancer"},
-	"vms/doctor":    {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/balancer", "vms/provision"},
+	"vms":            {"labs"},
+	"vms/state":      {"labs", "vms"},
+	"vms/libvirt":    {"vms"},
+	"vms/images":     {"vms", "vms/state"},
+	"vms/access":     {"labs", "vms", "vms/state"},
+	"vms/serial":     {"vms"},
+	"vms/balancer":   {"labs", "vms", "vms/state"},
+	"vms/provision":  {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/serial", "vms/balancer"},
+	"vms/groundwork": {"labs", "vms", "vms/state"},
+	"vms/doctor":     {"labs", "vms", "vms/state", "vms/libvirt", "vms/images", "vms/balancer", "vms/provision", "vms/groundwork"},
 
 	"standin":           {"standin/facts", "standin/images", "standin/role"},
 	"standin/facts":     {},
@@ -64,7 +65,7 @@ var ours = map[string][]string{
 	"cmd/bootlab/inspect": {"cmd/bootlab/background", "cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
 		"generator", "generator/diagram", "generator/overlay", "vms"},
 	"cmd/bootlab/machines": {"cmd/bootlab/cli", "labs",
-		"vms", "vms/state", "vms/libvirt", "vms/images", "vms/access", "vms/provision", "vms/doctor"},
+		"vms", "vms/state", "vms/libvirt", "vms/images", "vms/access", "vms/provision", "vms/doctor", "vms/groundwork"},
 	"cmd/bootlab": {"cmd/bootlab/cli", "cmd/bootlab/lab", "cmd/bootlab/guide", "cmd/bootlab/inspect", "cmd/bootlab/machines"},
 }
 

@@ -196,7 +196,7 @@ func TestTheCommandsOfThePlanMakeTheMachines(t *testing.T) {
 	}
 	// The machine here has no KVM.
 	script := "set -o errexit -o pipefail\nexport " + strings.Replace(lines, "/PATH/TO/IMAGE.qcow2", haltingDisk(t), 1)
-	script = strings.ReplaceAll(strings.ReplaceAll(script, `.qcow2"`, `.raw"`), `s/SHA256/${sum}/`, `s/SHA256[.]qcow2/${sum}.raw/; s/type=.kvm./type='qemu'/; s/mode=.host-passthrough. migratable=.off./mode='maximum'/; /backingStore/,/backingStore/ s/type=.qcow2./type='raw'/`)
+	script = strings.ReplaceAll(strings.ReplaceAll(script, `.qcow2"`, `.raw"`), `s/SHA256/${sum}/`, `s/SHA256[.]qcow2/${sum}.raw/; s/type=.kvm./type='qemu'/; s/mode=.host-passthrough. migratable=.on./mode='maximum'/; /backingStore/,/backingStore/ s/type=.qcow2./type='raw'/`)
 	cmd := exec.Command("bash", "-c", script)
 	if a := said(t, cmd); a.status != 0 {
 		t.Fatalf("%s\n%s\n%s", script, a.out, a.err)

@@ -16,7 +16,7 @@ import (
 const inside = "BOOTLAB_TEST_IN_NAMESPACES"
 
 // needed are the programs without which there is no libvirt.
-var needed = []string{"libvirtd", "virtlogd", "qemu-system-x86_64", "qemu-img", "dnsmasq", "haproxy", "ip", "unshare"}
+var needed = []string{"libvirtd", "virtlogd", "qemu-system-x86_64", "qemu-img", "dnsmasq", "haproxy", "ip", "unshare", "firewalld", "dbus-daemon"}
 
 // missingPrograms is why the tests cannot run here; empty when they can.
 var unavailable string

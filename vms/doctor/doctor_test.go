@@ -30,7 +30,7 @@ func goodHost(lab *labs.Lab) *Facts {
 		Routes:     []Route{{netip.MustParsePrefix("0.0.0.0/0"), "eth0"}, {netip.MustParsePrefix("10.1.2.0/24"), "eth0"}},
 		Interfaces: []string{"lo", "eth0"}, Forwards: true,
 		Listeners: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:6443"), netip.MustParseAddrPort("0.0.0.0:22")},
-		HAProxy:   "/usr/sbin/haproxy", MayBindLow: true, Socket: "/lab/out/work/vms/haproxy.sock", SSHKeygen: true,
+		HAProxy:   "/usr/sbin/haproxy", MayBindLow: true, APIAddress: lab.Machines.Gateway, Socket: "/lab/out/work/vms/haproxy.sock", SSHKeygen: true,
 		Ignition: []IgnitionFact{
 			{Role: vms.Bootstrap, File: "bootstrap.ign", There: true, Written: now.Add(-time.Hour), First: "kubelet-client.crt", End: now.Add(23 * time.Hour)},
 			{Role: vms.Master, File: "master.ign", There: true, Written: now.Add(-time.Hour)}},
@@ -107,20 +107,20 @@ var doctorCases = []struct {
 		f.BalancerRuns, f.Listeners = true, append(f.Listeners, netip.MustParseAddrPort("192.168.126.1:22623"))
 	}, ""},
 	{"low-ports", "ok", nil, ""},
-	{"low-ports", "forbidden", func(f *Facts) { f.MayBindLow = false }, "ip_unprivileged_port_start=80"},
+	{"low-ports", "forbidden", func(f *Facts) { f.MayBindLow = false }, "bootlab host prepare"},
 	{"firewall", "ok", nil, ""},
 	{"firewall", "open", func(f *Facts) { f.Firewall = true }, ""},
-	{"firewall", "closed", func(f *Facts) { f.Firewall, f.FirewallCloses = true, []int{6443, 80} }, "--add-port=6443/tcp --add-port=80/tcp"},
+	{"firewall", "closed", func(f *Facts) { f.Firewall, f.FirewallCloses = true, []int{6443, 80} }, "6443, 80"},
 	{"forwarding", "ok", nil, ""},
 	{"forwarding", "later", func(f *Facts) { f.Forwards = false }, ""},
 	{"forwarding", "off", func(f *Facts) {
 		f.Forwards = false
 		f.Networks = append(f.Networks, libvirtNetwork(vms.NetworkName(f.Lab), vms.Bridge(f.Lab), `address="192.168.126.1" prefix="24"`, true))
 	}, "ip_forward=1"},
-	{"dns", "unknown", nil, "api.compact.bootlab.test"},
-	{"dns", "ok", func(f *Facts) { f.APIAddress = "192.168.126.1" }, ""},
+	{"dns", "unknown", func(f *Facts) { f.APIAddress = "" }, "bootlab host prepare"},
+	{"dns", "ok", nil, ""},
 	{"dns", "ok", func(f *Facts) { f.NoBalancer, f.APIAddress = true, "192.168.126.21" }, "192.168.126.21"},
-	{"dns", "changing", func(f *Facts) { f.NoBalancer = true }, "resolvectl"},
+	{"dns", "changing", func(f *Facts) { f.NoBalancer, f.APIAddress = true, "" }, "resolvectl"},
 	{"dns", "elsewhere", func(f *Facts) { f.NoBalancer, f.APIAddress = true, "192.168.126.1" }, "no machine of the lab"},
 	{"dns", "other", func(f *Facts) { f.APIAddress = "10.1.2.3" }, "10.1.2.3"},
 	{"ssh", "ok", nil, ""},
@@ -243,7 +243,7 @@ func TestTheSmallestLabFitsALaptopOf16GiB(t *testing.T) {
 
 func TestALabWithoutABalancerNeedsNoneOfItsParts(t *testing.T) {
 	f := goodHost(labtest.Shipped(t, "compact"))
-	f.NoBalancer, f.HAProxy, f.MayBindLow = true, "", false
+	f.NoBalancer, f.HAProxy, f.MayBindLow, f.APIAddress = true, "", false, f.Lab.Machines.Bootstrap.Address
 	f.Firewall, f.FirewallCloses = true, []int{6443}
 	f.Listeners = []netip.AddrPort{netip.MustParseAddrPort("[::]:443")}
 	findings, err := Judge(f)

@@ -20,6 +20,7 @@ import (
 	"bootlab/labs"
 	"bootlab/vms"
 	"bootlab/vms/balancer"
+	"bootlab/vms/groundwork"
 	"bootlab/vms/images"
 	"bootlab/vms/libvirt"
 	"bootlab/vms/provision"
@@ -58,6 +59,7 @@ type Facts struct {
 	Socket         string // path of the load balancer's
 	FirewallCloses []int  // ports, as far as firewalld says
 	Firewall       bool   // firewalld is running
+	FirewallZone   string // of firewalld, that the lab's bridge is in
 	APIAddress     string // what the host takes api for; empty: unknown
 	SSHKeygen      bool
 
@@ -105,7 +107,7 @@ func Look(ctx context.Context, p *provision.Provisioner, connect error, ignition
 	f.HAProxy, _ = balancer.Program()
 	f.BalancerRuns = p.Balancer().Runs()
 	f.MayBindLow = mayBindLow(f.HAProxy)
-	f.Firewall, f.FirewallCloses = firewall(ctx)
+	f.Firewall, f.FirewallZone, f.FirewallCloses = groundwork.Firewall(ctx, p.Lab)
 	f.APIAddress = resolve(ctx, "api."+p.Lab.Domain())
 	_, err = exec.LookPath("ssh-keygen")
 	f.SSHKeygen = err == nil
@@ -264,34 +266,29 @@ func listeners(file string) []netip.AddrPort {
 // mayBindLow says whether haproxy gets ports 80 and 443 when this user starts
 // it.
 func mayBindLow(program string) bool {
-	if start, err := strconv.Atoi(firstWord("/proc/sys/net/ipv4/ip_unprivileged_port_start")); err == nil && start <= 80 {
-		return true
-	}
-	if os.Geteuid() == 0 {
+	if firstPort() <= 80 || os.Geteuid() == 0 {
 		return true
 	}
 	n, err := syscall.Getxattr(program, "security.capability", make([]byte, 64))
 	return err == nil && n > 0
 }
 
-// firewall asks firewalld which of the load balancer's ports its zone for
-// libvirt closes.
-func firewall(ctx context.Context) (works bool, closes []int) {
-	program, err := exec.LookPath("firewall-cmd")
-	if err != nil {
-		return false, nil
+// Ground is what [groundwork.Plan] goes by.
+func (f *Facts) Ground() groundwork.Host {
+	return groundwork.Host{
+		Firewalld: f.Firewall, Zone: f.FirewallZone, Closed: f.FirewallCloses, Docker: slices.Contains(f.Interfaces, "docker0"),
+		Dnsmasq: groundwork.HasDnsmasq("/"), APIAddress: f.APIAddress, LowPorts: f.MayBindLow || f.BalancerRuns, FirstPort: firstPort(),
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if exec.CommandContext(ctx, program, "--state").Run() != nil {
-		return false, nil
+}
+
+// firstPort is the first port that is not root's alone. Source: Linux
+// Documentation/networking/ip-sysctl.rst, ip_unprivileged_port_start.
+func firstPort() int {
+	const usual = 1024
+	if port, err := strconv.Atoi(firstWord("/proc/sys/net/ipv4/ip_unprivileged_port_start")); err == nil {
+		return port
 	}
-	for _, s := range labs.Balancer {
-		if exec.CommandContext(ctx, program, "--zone=libvirt", fmt.Sprintf("--query-port=%d/tcp", s.Port)).Run() != nil {
-			closes = append(closes, s.Port)
-		}
-	}
-	return true, closes
+	return usual
 }
 
 // resolve asks this host's own resolver; empty is no answer.

@@ -250,7 +250,7 @@ func judgeBalancer(f *Facts) []verdict {
 	}
 	low := verdict{"low-ports", "ok", nil}
 	if !f.MayBindLow {
-		low = verdict{"low-ports", "forbidden", nil}
+		low = verdict{"low-ports", "forbidden", values{"Lab": f.Lab.Dir}}
 	}
 	return append(out, low, judgePorts(f))
 }
@@ -274,15 +274,14 @@ func judgePorts(f *Facts) verdict {
 }
 
 func judgeFirewall(f *Facts) []verdict {
-	var list, flags []string
+	var list []string
 	for _, port := range f.FirewallCloses {
 		list = append(list, fmt.Sprint(port))
-		flags = append(flags, fmt.Sprintf("--add-port=%d/tcp", port))
 	}
 	wall := verdict{"firewall", "ok", nil}
 	switch {
 	case f.Firewall && len(list) > 0:
-		wall = verdict{"firewall", "closed", values{"List": strings.Join(list, ", "), "Flags": strings.Join(flags, " ")}}
+		wall = verdict{"firewall", "closed", values{"List": strings.Join(list, ", "), "Zone": f.FirewallZone, "Lab": f.Lab.Dir}}
 	case f.Firewall:
 		wall = verdict{"firewall", "open", nil}
 	}
@@ -302,7 +301,7 @@ func judgeFirewall(f *Facts) []verdict {
 }
 
 func judgeNaming(f *Facts) []verdict {
-	with := values{"API": "api." + f.Lab.Domain(), "Domain": f.Lab.Domain(), "Gateway": f.Lab.Machines.Gateway, "Bridge": vms.Bridge(f.Lab), "Address": f.APIAddress}
+	with := values{"API": "api." + f.Lab.Domain(), "Domain": f.Lab.Domain(), "Gateway": f.Lab.Machines.Gateway, "Bridge": vms.Bridge(f.Lab), "Address": f.APIAddress, "Lab": f.Lab.Dir}
 	says := "other"
 	switch {
 	case f.APIAddress == "" && f.NoBalancer:

@@ -9,5 +9,5 @@ import (
 
 // Commands are those of this group, as they stand in the help.
 func Commands(io cli.Streams) []*cobra.Command {
-	return []*cobra.Command{newDoctorCommand(io), newVMsCommand(io)}
+	return []*cobra.Command{newDoctorCommand(io), newHostCommand(io), newVMsCommand(io)}
 }

@@ -13,7 +13,9 @@ import (
 	"bootlab/cmd/bootlab/cli"
 	"bootlab/labs"
 	"bootlab/vms"
+	"bootlab/vms/groundwork"
 	"bootlab/vms/provision"
+	"bootlab/vms/state"
 )
 
 func newVMsUpCommand(io cli.Streams) *cobra.Command {
@@ -118,7 +120,9 @@ prune removes them. What others made is left alone.`,
 				if err != nil {
 					return err
 				}
-				err = printReceipt(io, receipts)
+				if err = printReceipt(io, receipts); err == nil {
+					err = undoGround(ctx, io, p.State)
+				}
 				if ctx.Err() != nil && err != nil {
 					return cli.Hint(errors.New("interrupted"), "bootlab vms down "+args[0]+" goes on where it ended")
 				}
@@ -159,6 +163,16 @@ copy needs another metadata.uid and another name.`,
 	}
 	connectFlag(c, &uri)
 	return c
+}
+
+// undoGround takes back what host prepare changed for a lab that is gone.
+func undoGround(ctx context.Context, io cli.Streams, dir *state.Dir) error {
+	made, err := groundwork.Made(dir)
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	fmt.Fprintln(io.Out, "taking back what bootlab host prepare changed:")
+	return groundwork.Undo(ctx, dir, shell(io))
 }
 
 // printReceipt says of each thing what became of it.
