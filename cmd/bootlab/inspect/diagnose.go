@@ -126,7 +126,7 @@ func judgedAlone(ctx context.Context, io cli.Streams, file string) (*diagnose.Re
 		return nil, cli.Hint(err, "it takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory")
 	}
 	defer bundle.Close()
-	report, err := diagnose.JudgeWhole(bundle)
+	report, _, err := diagnose.JudgeWhole(bundle)
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
 	}

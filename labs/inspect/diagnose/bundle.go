@@ -13,13 +13,14 @@ import (
 )
 
 // JudgeWhole judges a bundle of which no lab is known by all that it says itself: by
-// the walk, and by the checks of what the stages left.
-func JudgeWhole(b *host.Bundle) (*Report, error) {
-	r, err := Judge(b)
+// the walk, and by the checks of what the stages left. It gives the evidence too that
+// the walk looked at.
+func JudgeWhole(b *host.Bundle) (*Report, []host.Found, error) {
+	r, found, err := examine(b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r, r.CountBundle(r.Subject.Plan, b)
+	return r, found, r.CountBundle(r.Subject.Plan, b)
 }
 
 // CountBundle takes the checks of a bundle into its report. Of a bundle that no lab
