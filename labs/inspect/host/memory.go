@@ -23,6 +23,7 @@ type node struct {
 	chunks   [][]byte         // of a file; a missing one, and what a short one lacks, is zeros
 	size     int64
 	modified time.Time
+	sorted   []fs.DirEntry // of a directory, once it was listed
 }
 
 // chunkSize is how much of a file is kept in one piece, in bytes.
@@ -63,7 +64,7 @@ func (m *memory) add(op, name string, n *node) error {
 	if err != nil {
 		return &fs.PathError{Op: op, Path: name, Err: err}
 	}
-	folder.folder[n.name] = n
+	folder.folder[n.name], folder.sorted = n, nil
 	return nil
 }
 
@@ -83,6 +84,7 @@ func (m *memory) Remove(name string) error {
 	folder, err := m.find("remove", path.Dir(name))
 	if err == nil {
 		delete(folder.folder, path.Base(name))
+		folder.sorted = nil
 	}
 	return err
 }
@@ -193,7 +195,7 @@ func (r remembered) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	content := io.NewSectionReader(n, 0, n.size)
-	return &openNode{stoppable{r.ctx, content}, content, n, n.entries()}, nil
+	return &openNode{stoppable: stoppable{r.ctx, content}, content: content, n: n}, nil
 }
 
 // Stat looks without opening.
@@ -209,7 +211,7 @@ type openNode struct {
 	stoppable
 	content *io.SectionReader
 	n       *node
-	left    []fs.DirEntry // that ReadDir has not given yet
+	given   int // entries that ReadDir gave
 }
 
 func (f *openNode) Stat() (fs.FileInfo, error) { return nodeInfo{f.n}, nil }
@@ -226,11 +228,12 @@ func (f *openNode) Read(p []byte) (int, error) {
 }
 
 func (n *node) entries() []fs.DirEntry {
-	var all []fs.DirEntry
-	for _, name := range slices.Sorted(maps.Keys(n.folder)) {
-		all = append(all, fs.FileInfoToDirEntry(nodeInfo{n.folder[name]}))
+	if n.sorted == nil {
+		for _, name := range slices.Sorted(maps.Keys(n.folder)) {
+			n.sorted = append(n.sorted, fs.FileInfoToDirEntry(nodeInfo{n.folder[name]}))
+		}
 	}
-	return all
+	return n.sorted
 }
 
 // ReadDir lists a directory by name, as [fs.ReadDirFile] asks for.
@@ -238,14 +241,13 @@ func (f *openNode) ReadDir(most int) ([]fs.DirEntry, error) {
 	if f.n.folder == nil {
 		return nil, &fs.PathError{Op: "readdir", Path: f.n.name, Err: errors.New("not a directory")}
 	}
-	count := len(f.left)
+	left := f.n.entries()[f.given:]
 	if most > 0 {
-		if count == 0 {
+		if len(left) == 0 {
 			return nil, io.EOF
 		}
-		count = min(count, most)
+		left = left[:min(len(left), most)]
 	}
-	given := f.left[:count]
-	f.left = f.left[count:]
-	return given, nil
+	f.given += len(left)
+	return slices.Clone(left), nil
 }

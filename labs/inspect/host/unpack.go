@@ -27,6 +27,7 @@ type unpacking struct {
 	entries int   // of the archive, and directories that were made
 	files   int
 	made    map[string]bool // directories, as far as they are remembered
+	buffer  []byte          // through which files go
 	torn    bool
 	over    string              // which limit ended it
 	skipped map[string][]string // why, and the first names
@@ -234,7 +235,7 @@ func (u *unpacking) remember(dir string) {
 // place, so that no more is ever on the disk, and is then put in order.
 func (u *unpacking) keep(f treeFile, name string, h *tar.Header, content io.Reader) error {
 	defer f.Close()
-	size, err := writeRound(f, content, u.most.file)
+	size, err := u.writeRound(f, content)
 	if size > u.most.file {
 		u.skip(fmt.Sprintf("the beginning of a file longer than %d MiB", u.most.file>>20), h.Name)
 		if err := u.unwind(f, name, size%u.most.file); err != nil {
@@ -245,13 +246,15 @@ func (u *unpacking) keep(f treeFile, name string, h *tar.Header, content io.Read
 	return err
 }
 
-func writeRound(f treeFile, content io.Reader, most int64) (size int64, err error) {
-	buffer := make([]byte, 64<<10)
+func (u *unpacking) writeRound(f treeFile, content io.Reader) (size int64, err error) {
+	if u.buffer == nil {
+		u.buffer = make([]byte, 64<<10)
+	}
 	for {
-		n, err := content.Read(buffer)
-		for part := buffer[:n]; len(part) > 0; {
-			at := size % most
-			now := min(int64(len(part)), most-at)
+		n, err := content.Read(u.buffer)
+		for part := u.buffer[:n]; len(part) > 0; {
+			at := size % u.most.file
+			now := min(int64(len(part)), u.most.file-at)
 			if _, err := f.WriteAt(part[:now], at); err != nil {
 				return size, &diskError{err}
 			}
