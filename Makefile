@@ -20,9 +20,9 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 # Without the data a command reads the YAML itself; without the stand-ins there is
-# no bootlab demo.
-prepare: ## read labs/data once, so that each start of bin/bootlab need not, and build the stand-ins of bootlab demo
-	go generate ./labs ./standin
+# no bootlab demo, and without the browser's program the page diagnose says so.
+prepare: ## read labs/data once, so that each start of bin/bootlab need not, and build what bootlab carries: stand-ins, the diagnosis for browsers
+	go generate ./labs ./standin ./site/browser
 
 build: prepare ## build bin/bootlab
 	go build -tags=libvirt_dlopen -o bin/bootlab ./cmd/bootlab

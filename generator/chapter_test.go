@@ -220,6 +220,9 @@ func TestRelativeLinksOfTheGuideLeadToGeneratedFiles(t *testing.T) {
 				if file == "" {
 					target = name // elsewhere on the same page
 				}
+				if target == "site/diagnose.html" {
+					continue // bootlab site build makes it beside the guide, and its tests hold it
+				}
 				if files[target] == "" {
 					t.Errorf("%s links to %s, which is not made", name, m[1])
 				} else if heading != "" && !headings(files[target])[heading] {

@@ -183,7 +183,7 @@ var pure = []string{"join", "lower", "trim", "replace", "indent", "contains", "h
 
 func functions() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
-	out := template.FuncMap{"shquote": shquote, "comment": comment, "bullet": bullet, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "misconception": misconceptionBlock, "advice": advice, "prose": prose, "span": textSpan, "inline": inline, "plain": plain, "evidence": look, "place": placeName, "inc": func(i int) int { return i + 1 }}
+	out := template.FuncMap{"shquote": shquote, "comment": comment, "bullet": bullet, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "misconception": misconceptionBlock, "advice": labs.Advice, "prose": prose, "span": textSpan, "inline": inline, "plain": plain, "evidence": look, "place": placeName, "inc": func(i int) int { return i + 1 }}
 	for _, name := range pure {
 		out[name] = all[name]
 	}

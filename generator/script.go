@@ -2,7 +2,6 @@ package generator
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -437,18 +436,6 @@ func (d *scriptData) ReservedNames() string {
 func topName(path string) string {
 	name, _, _ := strings.Cut(path, "/")
 	return name
-}
-
-// ofWorkstation are the scripts that a node has not.
-var ofWorkstation = regexp.MustCompile(`\b(make-(pki|kubeconfigs|manifests)|unpack-bootstrap-ignition)\.sh|unpack (a|the) bootstrap\.ign`)
-
-// advice is a hint as it helps in a place: the assets of a node are made
-// elsewhere.
-func advice(place labs.Place, hint string) string {
-	if place != labs.OnNode || !ofWorkstation.MatchString(hint) {
-		return hint
-	}
-	return "The file came with bootstrap.ign. Look for what changed or removed it; else begin with a new bootstrap node."
 }
 
 // Renders are the stages that run an operator's container to render.

@@ -33,35 +33,7 @@ func settings(p *labs.Plan, place labs.Place, labDir string) ([]setting, error) 
 // are quoted: those of the lab, those that flags name, and those of bootkube.sh.
 func settingValues(p *labs.Plan) []labs.ScriptValue {
 	values := append(p.ScriptValues(), labs.ScriptValue{Name: "BOOTKUBE_IMAGES", Value: imageNames(p.Bootkube.Images)})
-	values = append(values, stageValues(p)...)
-	for _, v := range p.Bootkube.Variables {
-		if plainWord.MatchString(v.Value) {
-			values = append(values, labs.ScriptValue{Name: v.Name, Value: v.Value})
-		}
-	}
-	return values
-}
-
-// stageValues are facts of the release that a script and its checks share: the
-// flags that name a setting.
-func stageValues(p *labs.Plan) []labs.ScriptValue {
-	var values []labs.ScriptValue
-	add := func(flags []labs.Flag) {
-		for _, f := range flags {
-			if f.Setting != "" {
-				values = append(values, labs.ScriptValue{Name: f.Setting, Value: f.SettingValue()})
-			}
-		}
-	}
-	for _, s := range p.Stages {
-		if s.Command != nil {
-			add(s.Command.Flags)
-		}
-		if s.Run != nil {
-			add(s.Run.Flags)
-		}
-	}
-	return values
+	return append(values, p.ReleaseValues()...)
 }
 
 // scriptFile is the shell word for the file that runs, also where a link was called.

@@ -227,10 +227,10 @@ type knownStep struct {
 func (d *scriptData) advice() (string, error) {
 	a := checkAdvice{Checks: map[string]checkExpectation{}, Failures: []knownFailure{}}
 	for _, c := range d.Checks {
-		a.Checks[c.ID] = checkExpectation{c.Expect, advice(d.Place, c.Hint)}
+		a.Checks[c.ID] = checkExpectation{c.Expect, labs.Advice(d.Place, c.Hint)}
 	}
 	for _, f := range d.Failures {
-		a.Failures = append(a.Failures, knownFailure{f.Message, f.Cause, advice(d.Place, f.Fix)})
+		a.Failures = append(a.Failures, knownFailure{f.Message, f.Cause, labs.Advice(d.Place, f.Fix)})
 	}
 	for _, s := range d.Steps {
 		a.Steps = append(a.Steps, knownStep{s.ID, s.Line, s.Minutes, s.Text})

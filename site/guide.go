@@ -73,7 +73,7 @@ var (
 )
 
 // reserved are names of pages that the site makes itself, and of its directories.
-var reserved = map[string]bool{"all": true, "pages": true, "404": true, "scripts": true, "pictures": true, "search": true}
+var reserved = map[string]bool{"all": true, "pages": true, "404": true, "diagnose": true, "scripts": true, "pictures": true, "search": true}
 
 var kinds = map[string]bool{"chapter": true, "stage": true, "library": true, "file": true, "cause": true}
 

@@ -223,6 +223,9 @@ func send(w http.ResponseWriter, r *http.Request, name string, status int, data 
 		// Looked at alone, a picture brings its own style and nothing else.
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	}
+	if name == diagnosePage {
+		header.Set("Content-Security-Policy", diagnosePolicy("'self'"+wasmAllowed, "'self'")+"; frame-ancestors 'none'")
+	}
 	if status != http.StatusOK {
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {

@@ -25,7 +25,13 @@ var frames = sync.OnceValue(func() map[string]*template.Template {
 	for _, name := range append(ownDocuments(), "guide.html") {
 		out[name] = layout(name)
 	}
+	out[diagnosePage] = diagnoseFrame()
 	return out
+})
+
+// diagnoseFrame is all of the page diagnose.
+var diagnoseFrame = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(layouts, "layout/"+diagnosePage))
 })
 
 // ownDocuments are the pages that the site makes itself.
@@ -124,7 +130,7 @@ func (s *Site) Groups() []navGroup { return s.groups }
 
 // documents are the names of the HTML files.
 func (s *Site) documents() []string {
-	names := ownDocuments()
+	names := append(ownDocuments(), diagnosePage)
 	for _, p := range s.pages {
 		names = append(names, p.HTML())
 	}
@@ -147,6 +153,9 @@ func (s *Site) document(name string, v view) ([]byte, error) {
 func (s *Site) write(w io.Writer, name string, v view) error {
 	d := document{Site: s, Root: v.root, Live: v.live, view: v, words: s.words}
 	frame := frames()[name]
+	if name == diagnosePage {
+		return frame.Execute(w, s.diagnoseDocument())
+	}
 	if p := s.byName[name]; p != nil {
 		frame = frames()["guide.html"]
 		d.Page, d.words = p, p.words

@@ -38,6 +38,10 @@ func (s *Site) resolve(src fs.FS, from *page, link *slot) error {
 			}
 			asset = "pictures/" + name + ".svg"
 		}
+		if file == diagnoseLink && u.Fragment == "" {
+			link.text, link.target = diagnosePage, nil
+			return nil
+		}
 		if s.isAsset(asset) && u.Fragment == "" {
 			link.text, link.target = asset, nil
 			return nil
@@ -52,6 +56,10 @@ func (s *Site) resolve(src fs.FS, from *page, link *slot) error {
 	link.text = "#" + u.Fragment
 	return nil
 }
+
+// diagnoseLink is how the guide's markdown names the page diagnose: its place once
+// bootlab site build has written the site beside it.
+const diagnoseLink = "site/" + diagnosePage
 
 // isAsset says whether a page may link to a file that is no page.
 func (s *Site) isAsset(file string) bool {

@@ -35,6 +35,8 @@ type Site struct {
 	pictures map[string]*picture
 	styles   []string // of pictures
 	maps     mapCache
+
+	diagnosis Diagnosis
 }
 
 // navGroup is a part of the navigation with its pages.
@@ -48,13 +50,19 @@ var static embed.FS
 
 // Build reads a guide: guide.json, the pages and scripts that it names, the
 // pictures that the pages name, and nothing else. It reads regular files alone.
-func Build(src fs.FS) (*Site, error) {
+func Build(src fs.FS) (*Site, error) { return BuildWith(src, Diagnosis{}) }
+
+// BuildWith is Build with what the page diagnose is made with.
+func BuildWith(src fs.FS, d Diagnosis) (*Site, error) {
 	g, err := readGuide(src)
 	if err != nil {
 		return nil, err
 	}
 	s := &Site{Lab: g.Lab, words: wordsIn(g.Lang), assets: map[string][]byte{}, byName: map[string]*page{},
-		bySource: map[string]*page{}, pictures: map[string]*picture{}}
+		bySource: map[string]*page{}, pictures: map[string]*picture{}, diagnosis: d}
+	if d.Program != nil {
+		s.assets[diagnoseProgram] = d.Program.script()
+	}
 	if err := s.readStatic(); err != nil {
 		return nil, err
 	}
@@ -80,13 +88,21 @@ func (s *Site) readStatic() error {
 		if err != nil {
 			return err
 		}
-		data = compact(path.Ext(name), data)
-		if path.Base(name) == "site.js" {
-			data = append(scriptWords(), data...)
-		}
-		s.assets[path.Base(name)] = data
+		s.assets[path.Base(name)] = asAsset(path.Base(name), data)
 	}
 	return nil
+}
+
+// asAsset is a file of static as pages load it: scripts have their words before them.
+func asAsset(name string, data []byte) []byte {
+	data = compact(path.Ext(name), data)
+	switch name {
+	case "site.js":
+		data = append(scriptWords("siteWords", "js-"), data...)
+	case "diagnose.js":
+		data = append(scriptWords("diagnoseWords", "diagnose-js-"), data...)
+	}
+	return data
 }
 
 var styleComment = regexp.MustCompile(`(?s)/\*.*?\*/`)

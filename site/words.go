@@ -97,16 +97,17 @@ func wordsIn(lang string) words {
 	return catalogs()[sourceLanguage]
 }
 
-// scriptWords are the texts of scripts in all languages, as JavaScript.
-func scriptWords() []byte {
+// scriptWords are the texts of a script in all languages, as JavaScript: those whose
+// keys begin so.
+func scriptWords(name, prefix string) []byte {
 	all := map[string]map[string]string{}
 	for lang, w := range catalogs() {
 		all[lang] = map[string]string{}
 		for key, text := range w.texts {
-			if key, of := strings.CutPrefix(key, "js-"); of {
+			if key, of := strings.CutPrefix(key, prefix); of {
 				all[lang][key] = text
 			}
 		}
 	}
-	return fmt.Appendf(nil, "const siteWords = %s;\n", asScript(all))
+	return fmt.Appendf(nil, "const %s = %s;\n", name, asScript(all))
 }

@@ -37,7 +37,10 @@ var ours = map[string][]string{
 	"generator/overlay": {"labs"},
 	"labs/audit":        {"labs"},
 
-	"site": {},
+	"site":                 {},
+	"site/browser":         {"site"},
+	"site/browser/answer":  {"labs/inspect/host", "labs/inspect/record", "labs/inspect/diagnose"},
+	"site/browser/program": {"labs", "labs/inspect/mask", "site/browser/answer"},
 
 	"vms":            {"labs"},
 	"vms/state":      {"labs", "vms"},
@@ -61,7 +64,7 @@ var ours = map[string][]string{
 	"cmd/bootlab/background": {},
 	"cmd/bootlab/cli":        {"labs", "labs/inspect/check", "labs/inspect/host", "labs/inspect/watch", "labs/audit", "generator", "templates", "vms", "vms/access"},
 	"cmd/bootlab/lab":        {"cmd/bootlab/cli", "labs", "labs/audit", "generator", "templates", "vms", "standin", "standin/demo"},
-	"cmd/bootlab/guide":      {"cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/diagnose", "labs/inspect/record", "labs/inspect/watch", "generator", "site"},
+	"cmd/bootlab/guide":      {"cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/diagnose", "labs/inspect/record", "labs/inspect/watch", "generator", "site", "site/browser"},
 	"cmd/bootlab/inspect": {"cmd/bootlab/background", "cmd/bootlab/cli", "labs", "labs/inspect/host", "labs/inspect/record", "labs/inspect/check", "labs/inspect/diagnose", "labs/inspect/connectivity", "labs/inspect/mask", "labs/inspect/gather", "labs/inspect/watch",
 		"generator", "generator/diagram", "generator/overlay", "vms"},
 	"cmd/bootlab/machines": {"cmd/bootlab/cli", "labs",

@@ -52,9 +52,13 @@ func TestTheProgramsOfAReleaseRunAndAreStaticOrNot(t *testing.T) {
 			t.Errorf("%s: %v, %s", name, err, out)
 		}
 	}
+	page, err := os.ReadFile(filepath.Join(dist, "bootlab-diagnose-"+version+".html"))
+	if err != nil || !strings.Contains(string(page), "Made by bootlab "+version+".") || len(page) < 1<<20 {
+		t.Errorf("the page for browsers has %d bytes, %v", len(page), err)
+	}
 	check := exec.Command("sha256sum", "--check", "--strict", "SHA256SUMS")
 	check.Dir = dist
-	if out, err := check.CombinedOutput(); err != nil || strings.Count(string(out), ": OK\n") != 2 {
+	if out, err := check.CombinedOutput(); err != nil || strings.Count(string(out), ": OK\n") != 3 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

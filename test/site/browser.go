@@ -93,7 +93,7 @@ var (
 )
 
 // open makes a tab that notes errors and requests that leave the origin.
-func open(t *testing.T, origin string, s screen) *tab {
+func open(t testing.TB, origin string, s screen) *tab {
 	t.Helper()
 	browser, err := started()
 	if err != nil {
@@ -124,7 +124,7 @@ func (b *tab) note(event any) {
 	problem := ""
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if url := e.Request.URL; !strings.HasPrefix(url, b.origin) {
+		if url := e.Request.URL; !strings.HasPrefix(url, b.origin) && !ofThePage(url) {
 			problem = "asks for " + url
 		}
 	case *network.EventResponseReceived:
@@ -151,7 +151,12 @@ func (b *tab) note(event any) {
 	}
 }
 
-func (b *tab) run(t *testing.T, actions ...chromedp.Action) {
+// ofThePage says whether an address is of something that a page holds itself.
+func ofThePage(url string) bool {
+	return strings.HasPrefix(url, "blob:") || strings.HasPrefix(url, "data:")
+}
+
+func (b *tab) run(t testing.TB, actions ...chromedp.Action) {
 	t.Helper()
 	if err := chromedp.Run(b.ctx, actions...); err != nil {
 		t.Fatal(err)
@@ -159,13 +164,13 @@ func (b *tab) run(t *testing.T, actions ...chromedp.Action) {
 }
 
 // visit opens a page of the origin.
-func (b *tab) visit(t *testing.T, name string) {
+func (b *tab) visit(t testing.TB, name string) {
 	t.Helper()
 	b.run(t, chromedp.Navigate(b.origin+name))
 }
 
 // value is what an expression gives in the page.
-func value[T any](t *testing.T, b *tab, expression string) T {
+func value[T any](t testing.TB, b *tab, expression string) T {
 	t.Helper()
 	var out T
 	if err := chromedp.Run(b.ctx, chromedp.Evaluate(expression, &out, awaiting)); err != nil {
@@ -177,9 +182,15 @@ func value[T any](t *testing.T, b *tab, expression string) T {
 func awaiting(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
 // wait polls until an expression is true.
-func (b *tab) wait(t *testing.T, expression string) {
+func (b *tab) wait(t testing.TB, expression string) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	b.waitLong(t, 15*time.Second, expression)
+}
+
+// waitLong is wait for what takes longer than a page takes to change.
+func (b *tab) waitLong(t testing.TB, most time.Duration, expression string) {
+	t.Helper()
+	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var now bool
 		// While a page is left there is nothing to evaluate in.
 		if err := chromedp.Run(b.ctx, chromedp.Evaluate(expression, &now)); err == nil && now {
@@ -190,7 +201,7 @@ func (b *tab) wait(t *testing.T, expression string) {
 }
 
 // press sends keys to whatever has the focus.
-func (b *tab) press(t *testing.T, keys string) {
+func (b *tab) press(t testing.TB, keys string) {
 	t.Helper()
 	b.run(t, chromedp.KeyEvent(keys))
 }

@@ -37,9 +37,10 @@ func newSiteCommand(io cli.Streams) *cobra.Command {
 		Long: `Make a web site of the guide that bootlab generate wrote. It needs no network:
 no page loads anything from elsewhere.`,
 		Example: `  bootlab site serve mylab
-  bootlab site build mylab`,
+  bootlab site build mylab
+  bootlab site diagnose --to diagnose.html`,
 	}
-	c.AddCommand(newSiteBuildCommand(io), newSiteServeCommand(io))
+	c.AddCommand(newSiteBuildCommand(io), newSiteServeCommand(io), newSiteDiagnoseCommand(io))
 	return c
 }
 
@@ -103,7 +104,7 @@ func openGuide(lab string) (dir string, root *os.Root, err error) {
 }
 
 func buildSite(guide fs.FS, lab string) (*site.Site, error) {
-	s, err := site.Build(guide)
+	s, err := site.BuildWith(guide, diagnosis())
 	if err != nil {
 		return nil, cli.Hint(err, "if files of the guide were edited or are missing, bootlab generate "+lab+" --force writes them again")
 	}
@@ -249,7 +250,7 @@ func (s *siteSource) rebuild() (*site.Site, error) {
 	if !s.changed() {
 		return nil, nil
 	}
-	built, err := site.Build(s.guide)
+	built, err := site.BuildWith(s.guide, diagnosis())
 	if err != nil {
 		// Generate may be half way: the next look tries again.
 		s.seen = before

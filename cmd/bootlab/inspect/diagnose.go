@@ -51,7 +51,7 @@ said. LAB --from BUNDLE takes the names and addresses of the lab instead.`,
 			case format.Is(cli.JSON):
 				err = cli.WriteJSON(io.Out, report)
 			case format.Is(markdown):
-				printMarkdown(io.Out, report)
+				report.WriteMarkdown(io.Out)
 			default:
 				printWalk(io.Out, report)
 			}
@@ -126,10 +126,7 @@ func judgedAlone(ctx context.Context, io cli.Streams, file string) (*diagnose.Re
 		return nil, cli.Hint(err, "it takes what bootlab gather or openshift-install gather bootstrap wrote, packed or as a directory")
 	}
 	defer bundle.Close()
-	report, err := diagnose.Judge(bundle)
-	if err == nil {
-		err = countBundled(report, report.Subject.Plan, bundle, true)
-	}
+	report, _, err := diagnose.JudgeWhole(bundle)
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
 	}
@@ -177,7 +174,7 @@ func judgedFrom(ctx context.Context, io cli.Streams, file string, d *labs.Diagno
 	lab := plan.Lab
 	report, err := diagnose.Walk(d, lab, bundle.Local(), bundle.Found(d.Evidence, lab))
 	if err == nil {
-		err = countBundled(report, plan, bundle, false)
+		err = report.CountBundle(plan, bundle)
 	}
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
@@ -189,14 +186,6 @@ func judgedFrom(ctx context.Context, io cli.Streams, file string, d *labs.Diagno
 		fmt.Fprintf(io.Err, "note: the bundle is of the lab %s, not of %s\nhint: bootlab diagnose %s judges it by itself\n", vms.PlainText(s.Domain), lab.Domain(), file)
 	}
 	return report, err
-}
-
-// verdicts are the last words of a report.
-var verdicts = map[diagnose.Verdict]string{
-	diagnose.Healthy:    "All is well.",
-	diagnose.Unknown:    "Cause not known.",
-	diagnose.NotReached: "Nothing is wrong so far; it has not got further yet.",
-	diagnose.Unseen:     "It cannot be seen whether this works. What is missing:",
 }
 
 func printWalk(w stdio.Writer, r *diagnose.Report) {
@@ -221,10 +210,10 @@ func printWalk(w stdio.Writer, r *diagnose.Report) {
 		printFailedChecks(w, r)
 		return
 	}
-	if r.Subject != nil && r.Subject.Foreign() && r.Verdict != diagnose.Healthy {
-		fmt.Fprintf(w, "%s\n\n", foreign(r.Subject))
+	if limit := r.Limit(); limit != "" {
+		fmt.Fprintf(w, "%s\n\n", vms.PlainText(limit))
 	}
-	fmt.Fprintln(w, verdicts[r.Verdict])
+	fmt.Fprintln(w, r.Verdict.Words())
 	printLead(w, r)
 	printFailedChecks(w, r)
 	switch r.Verdict {
@@ -235,11 +224,6 @@ func printWalk(w stdio.Writer, r *diagnose.Report) {
 			printExhibits(w, r.Missing)
 		}
 	}
-}
-
-// foreign says that a cloud has part in it.
-func foreign(s *diagnose.Subject) string {
-	return "Platform " + vms.PlainText(s.Platform) + ": its machines, load balancers and names are not ours to judge. Look at the installer's own log for them too."
 }
 
 // printSubject says whose bootstrap it is, and what is assumed.

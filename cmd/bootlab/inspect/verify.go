@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	stdio "io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,13 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootlab/cmd/bootlab/cli"
-	"bootlab/generator"
 	"bootlab/generator/overlay"
 	"bootlab/labs"
 	"bootlab/labs/inspect/check"
-	"bootlab/labs/inspect/gather"
 	"bootlab/labs/inspect/host"
-	"bootlab/labs/inspect/record"
 )
 
 // verifyRequest is a command line of verify.
@@ -131,7 +127,7 @@ func runVerify(ctx context.Context, io cli.Streams, r *verifyRequest) error {
 	if err != nil {
 		return err
 	}
-	live := &check.Live{Plan: plan, Hosts: places, Out: out, NodeScripts: overlay.Scripts, Advice: generator.Advice, Timeout: r.timeout}
+	live := &check.Live{Plan: plan, Hosts: places, Out: out, NodeScripts: overlay.Scripts, Advice: labs.Advice, Timeout: r.timeout}
 	if _, err := os.Stat(filepath.Join(out, "scripts")); err != nil {
 		return cli.Hint(fmt.Errorf("%s has no scripts: %w", r.lab, err), "bootlab generate "+r.lab)
 	}
@@ -220,51 +216,13 @@ func (r *verifyRequest) bundle(ctx context.Context, io cli.Streams, plan *labs.P
 	return r.end(io, printer, report)
 }
 
-// bundledAssets is where bundles keep the asset directory.
-const bundledAssets = "rendered-assets/openshift"
-
+// fromBundle are the checks of a bundle.
 func fromBundle(plan *labs.Plan, b *host.Bundle) (*check.Declared, error) {
-	if info, err := fs.Stat(b.FS(), bundledAssets); err != nil || !info.IsDir() {
-		return nil, cli.Hint(fmt.Errorf("%s holds no %s", b.Path, bundledAssets), "the bootstrap node could not be reached when it was gathered, or there was nothing yet")
+	declared, err := check.OfBundle(plan, b)
+	if errors.Is(err, check.ErrNoAssets) {
+		err = cli.Hint(err, "the bootstrap node could not be reached when it was gathered, or there was nothing yet")
 	}
-	assets, err := fs.Sub(b.FS(), bundledAssets)
-	if err != nil {
-		return nil, err
-	}
-	records, err := record.Open(b.FS())
-	if err != nil && !errors.Is(err, record.ErrNone) {
-		return nil, err
-	}
-	place := labs.OnNode
-	if b.Local() {
-		place = labs.Local
-	}
-	files := &check.Files{Assets: assets, Bundle: true, Incomplete: incomplete(b), Now: b.Time()}
-	declared := &check.Declared{Plan: plan, Files: files, From: b.Path, Place: place,
-		Records: records, Values: generator.Values(plan), Advice: generator.Advice}
-	if info, err := fs.Stat(b.FS(), gather.TAP); err == nil && info.IsDir() {
-		declared.TAP, err = fs.Sub(b.FS(), gather.TAP)
-		return declared, err
-	}
-	return declared, nil
-}
-
-// incomplete says why a file that is not in a bundle may have been there all the
-// same; nil if it was not.
-func incomplete(b *host.Bundle) error {
-	if b.Torn || len(b.Notes) > 0 {
-		return errors.New("not all of the bundle could be read")
-	}
-	if b.Index == nil {
-		return nil
-	}
-	for _, missing := range b.Index.Missing {
-		about := strings.Contains(missing, "asset directory") || strings.Contains(missing, bundledAssets)
-		if about && !strings.HasSuffix(missing, "is left out for its name") {
-			return errors.New("the asset directory was not gathered whole")
-		}
-	}
-	return nil
+	return declared, err
 }
 
 // end writes the report, as far as it is not written, and says how it ended.

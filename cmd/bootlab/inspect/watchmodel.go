@@ -215,9 +215,9 @@ func causeLines(ctx context.Context, io cli.Streams, plan *labs.Plan, place *cli
 		add("see it: ", report.Cause.Command)
 		add("fix it: ", report.Cause.Fix)
 	case report.Layer != "":
-		add(fmt.Sprintf("at %s: ", report.Layer), strings.TrimSuffix(verdicts[report.Verdict], ":"))
+		add(fmt.Sprintf("at %s: ", report.Layer), strings.TrimSuffix(report.Verdict.Words(), ":"))
 	default:
-		add("diagnose: ", verdicts[diagnose.Healthy])
+		add("diagnose: ", diagnose.Healthy.Words())
 	}
 	return lines
 }

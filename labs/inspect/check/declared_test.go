@@ -11,7 +11,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"bootlab/generator"
 	"bootlab/labs"
 )
 
@@ -155,7 +154,7 @@ func TestEveryDeclarationCanBeMadeOfItsSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &Declared{Plan: p, Files: &Files{Assets: assets(nil), Host: assets(nil), Now: time.Now()}, Place: labs.Local, Values: generator.Values(p)}
+			d := &Declared{Plan: p, Files: &Files{Assets: assets(nil), Host: assets(nil), Now: time.Now()}, Place: labs.Local, Values: p.CheckValues()}
 			var all []Choice
 			for _, s := range p.Stages {
 				all = append(all, Choice{Stage: s, Named: true})

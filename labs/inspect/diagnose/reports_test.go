@@ -2,12 +2,14 @@ package diagnose
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"bootlab/labs/inspect/host"
+	"bootlab/labs/sample"
 )
 
 func zipped(t *testing.T, text string) string {
@@ -79,6 +82,50 @@ func judged(t testing.TB, dir string) *Report {
 		t.Fatal(err)
 	}
 	return report
+}
+
+// keptReports names a directory, in the environment, that gets the bundle of each
+// report, packed: for tests of programs that read bundles.
+const keptReports = "BOOTLAB_KEEP_REPORTS"
+
+// sameInMemory holds what a browser makes of a bundle, which it has packed and reads in
+// memory, to what the command makes of it.
+func sameInMemory(t *testing.T, r *report, dir string, want *Report) {
+	t.Helper()
+	name := filepath.Base(dir) + ".tar.gz"
+	file := filepath.Join(t.TempDir(), name)
+	pack(t, dir, file)
+	packed, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle, err := host.ReadBundle(t.Context(), name, bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Judge(bundle)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v; in memory it is %+v, want %+v", err, got, want)
+	}
+}
+
+// Tests of other modules read the bundles of reports: they name a directory for them.
+func TestReportsArePacked(t *testing.T) {
+	to := cmp.Or(os.Getenv(keptReports), t.TempDir())
+	for i, r := range sample.Of(t, 10, reports(t)) {
+		folder := filepath.Join(to, fmt.Sprintf("%03d", i))
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		dir := r.write(t, t.TempDir(), nil)
+		file := filepath.Join(folder, filepath.Base(dir)+".tar.gz")
+		pack(t, dir, file)
+		bundle, err := host.OpenBundle(t.Context(), file)
+		if err != nil || len(bundle.Notes) > 0 {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+		bundle.Close()
+	}
 }
 
 // How a verdict stands to what is wanted.
@@ -151,7 +198,10 @@ func TestPublicReportsAreJudged(t *testing.T) {
 	scores := map[bool]score{true: {}, false: {}}
 	for _, r := range reports(t) {
 		t.Run(r.Name, func(t *testing.T) {
-			outcome, verdict := r.outcome(judged(t, r.write(t, t.TempDir(), nil)))
+			dir := r.write(t, t.TempDir(), nil)
+			got := judged(t, dir)
+			sameInMemory(t, r, dir, got)
+			outcome, verdict := r.outcome(got)
 			scores[r.aside()][outcome]++
 			switch outcome {
 			case wrong, allClear, falseAlarm:

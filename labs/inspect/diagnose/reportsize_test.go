@@ -151,7 +151,8 @@ func processorTime(b *testing.B) time.Duration {
 }
 
 // pack makes an archive of a directory.
-func pack(b *testing.B, dir, file string) {
+func pack(b testing.TB, dir, file string) {
+	b.Helper()
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zip)

@@ -286,9 +286,15 @@ func first(text, pattern string) string {
 
 // Judge walks over a bundle of which no lab is known.
 func Judge(b *host.Bundle) (*Report, error) {
+	r, _, err := examine(b)
+	return r, err
+}
+
+// examine gives also what the walk looked at.
+func examine(b *host.Bundle) (*Report, []host.Found, error) {
 	s, err := SubjectOf(b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d := labs.BuiltinDiagnosis().For(s.Plan)
 	if s.near {
@@ -297,12 +303,13 @@ func Judge(b *host.Bundle) (*Report, error) {
 	if s.Foreign() {
 		d = leaveOut(d, ofNothingElse)
 	}
-	r, err := Walk(d, s.Plan.Lab, b.Local(), b.Found(d.Evidence, s.Plan.Lab))
+	found := b.Found(d.Evidence, s.Plan.Lab)
+	r, err := Walk(d, s.Plan.Lab, b.Local(), found)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.Subject = s
-	return r, nil
+	return r, found, nil
 }
 
 // ofThePlan are symptoms that compare a bootstrap with the plan of its release

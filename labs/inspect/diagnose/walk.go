@@ -21,6 +21,26 @@ const (
 	Unseen     Verdict = "cannot be seen" // nothing is known of a layer: its evidence could not be had
 )
 
+// verdicts are the last words of a report.
+var verdicts = map[Verdict]string{
+	Healthy:    "All is well.",
+	Unknown:    "Cause not known.",
+	NotReached: "Nothing is wrong so far; it has not got further yet.",
+	Unseen:     "It cannot be seen whether this works. What is missing:",
+}
+
+// Words are the last words of a report that names no cause.
+func (v Verdict) Words() string { return verdicts[v] }
+
+// Limit says that a cloud has part in the bootstrap, of which bootlab sees nothing;
+// empty where none has, or where all is well.
+func (r *Report) Limit() string {
+	if r.Subject == nil || !r.Subject.Foreign() || r.Verdict == Healthy {
+		return ""
+	}
+	return "Platform " + r.Subject.Platform + ": its machines, load balancers and names are not ours to judge. Look at the installer's own log for them too."
+}
+
 // Report is what a walk found. Its form in JSON is for other programs and stays.
 type Report struct {
 	Verdict Verdict `json:"verdict"`

@@ -40,10 +40,6 @@ var extras = sync.OnceValue(func() []*labs.Evidence {
 	return data.Extras
 })
 
-// TAP is the directory of a bundle with what the checks of each stage said, as
-// STAGE.tap.
-const TAP = "bootlab/tap"
-
 // largestExtra bounds one file of an extra when it is unpacked, in bytes.
 const largestExtra = 32 << 20
 

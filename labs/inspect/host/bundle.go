@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,8 +29,9 @@ type Bundle struct {
 
 	ctx  context.Context
 	root *os.Root
-	temp string // the directory that it was unpacked to; empty for a directory
-	fsys fs.FS
+	temp string    // the directory that it was unpacked to; empty for a directory
+	top  fs.FS     // all of it
+	fsys fs.FS     // inside its folder log-bundle-ID
 	time time.Time // when it was collected, once it is known
 }
 
@@ -76,17 +78,54 @@ func openBundle(ctx context.Context, path string, most limits) (*Bundle, error) 
 	return b, nil
 }
 
+// ReadBundle unpacks a .tar or .tar.gz into memory, within the same limits and by
+// the same rules as [OpenBundle]. name is that of the file, which may tell when the
+// bundle was collected.
+func ReadBundle(ctx context.Context, name string, archive io.Reader) (*Bundle, error) {
+	return readBundle(ctx, name, archive, bundleLimits)
+}
+
+func readBundle(ctx context.Context, name string, archive io.Reader, most limits) (*Bundle, error) {
+	files := newMemory()
+	b := &Bundle{Path: name, ctx: ctx, top: remembered{ctx, files}}
+	err := b.unpack(files, archive, most)
+	if err == nil {
+		err = b.look()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return b, nil
+}
+
 func (b *Bundle) open(dir string, most limits) (err error) {
 	if b.root, err = os.OpenRoot(dir); err != nil {
 		return err
 	}
+	b.top = rooted{b.ctx, b.root}
 	if b.temp != "" {
-		u := &unpacking{ctx: b.ctx, root: b.root, most: most}
-		if err := u.unpack(b.Path); err != nil {
+		f, err := os.Open(b.Path)
+		if err != nil {
 			return err
 		}
-		b.Notes, b.Torn = u.notes(), u.torn
+		defer f.Close()
+		if err := b.unpack(onDisk{b.root}, f, most); err != nil {
+			return err
+		}
 	}
+	return b.look()
+}
+
+// unpack puts an archive into a tree.
+func (b *Bundle) unpack(into tree, archive io.Reader, most limits) error {
+	u := &unpacking{ctx: b.ctx, root: into, most: most}
+	err := u.unpack(archive)
+	b.Notes, b.Torn = u.notes(), u.torn
+	return err
+}
+
+// look finds the bundle in what is there, and its index.
+func (b *Bundle) look() (err error) {
 	if b.fsys, err = b.inside(); err != nil {
 		return err
 	}
@@ -122,7 +161,7 @@ var bundlePlaces = []string{"bootstrap", "control-plane", "rendered-assets", "re
 // inside finds the folder in which the bundle is: the one given, or the only one
 // in it that is a bundle.
 func (b *Bundle) inside() (fs.FS, error) {
-	top := rooted{b.ctx, b.root}
+	top := b.top
 	if isBundle(top) {
 		return top, nil
 	}
@@ -176,7 +215,7 @@ func (b *Bundle) Time() time.Time {
 func (b *Bundle) collected() time.Time {
 	last := newest(b.fsys)
 	names := []string{filepath.Base(b.Path)}
-	if entries, err := fs.ReadDir(rooted{b.ctx, b.root}, "."); err == nil {
+	if entries, err := fs.ReadDir(b.top, "."); err == nil {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}

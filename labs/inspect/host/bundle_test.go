@@ -5,11 +5,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -63,7 +66,59 @@ func opened(t testing.TB, file string, most limits) *Bundle {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.Close() })
+	if b.temp != "" {
+		sameInMemory(t, b, file, most)
+	}
 	return b
+}
+
+// sameInMemory holds unpacking into memory to what unpacking to a disk gives.
+func sameInMemory(t testing.TB, disk *Bundle, file string, most limits) {
+	t.Helper()
+	archive, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	b, err := readBundle(context.Background(), file, archive, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(b.Notes, disk.Notes) || b.Torn != disk.Torn || !reflect.DeepEqual(b.Index, disk.Index) {
+		t.Errorf("in memory: notes %q, torn %t; on disk: %q, %t", b.Notes, b.Torn, disk.Notes, disk.Torn)
+	}
+	if got, want := contents(t, b.top), contents(t, disk.top); got != want {
+		t.Errorf("in memory:\n%s\non disk:\n%s", got, want)
+	}
+}
+
+// contents are the names, kinds, times and sums of all that is in a tree.
+func contents(t testing.TB, fsys fs.FS) string {
+	t.Helper()
+	var all strings.Builder
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			fmt.Fprintf(&all, "%s/ %v\n", name, err)
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		f, err := fsys.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		sum := sha256.New()
+		n, err := io.Copy(sum, f)
+		fmt.Fprintf(&all, "%s %d %d %s %x\n", name, n, info.Size(), info.ModTime().UTC().Truncate(time.Second), sum.Sum(nil))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
 }
 
 func text(t testing.TB, fsys fs.FS, name string) string {
@@ -198,8 +253,13 @@ func TestABombTakesNoMemory(t *testing.T) {
 	w.Close()
 	zip.Close()
 	f.Close()
+	most := limits{total: 2 << 30, file: 8 << 20, entries: 10, path: 100}
 	before := allocated()
-	b := opened(t, file, limits{total: 2 << 30, file: 8 << 20, entries: 10, path: 100})
+	b, err := openBundle(context.Background(), file, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
 	found := b.Found([]*labs.Evidence{{ID: "j", On: labs.OnBootstrap, File: "bootstrap/journals/bootkube.log", Limit: 1024}}, lab())
 	if used := allocated() - before; used > 16<<20 {
 		t.Errorf("%d MiB were allocated for a bundle of %d MiB", used>>20, size>>20)
@@ -209,6 +269,13 @@ func TestABombTakesNoMemory(t *testing.T) {
 	}
 	if info, _ := fs.Stat(b.FS(), "bootstrap/journals/bootkube.log"); info.Size() != 8<<20 {
 		t.Errorf("%d bytes are kept", info.Size())
+	}
+	// In memory what is kept comes on top, twice while it is put in order, and what
+	// its chunks grow from.
+	before = allocated()
+	sameInMemory(t, b, file, most)
+	if used := allocated() - before; used > 32<<20 {
+		t.Errorf("in memory %d MiB were allocated", used>>20)
 	}
 }
 
@@ -409,8 +476,10 @@ func FuzzOpenBundle(f *testing.F) {
 		os.Mkdir(filepath.Join(tmp, "unpacked"), 0o700)
 		file := filepath.Join(tmp, "bundle")
 		os.WriteFile(file, data, 0o600)
-		b, err := openBundle(context.Background(), file, limits{total: 1 << 20, file: 4 << 10, entries: 50, path: 200})
+		most := limits{total: 1 << 20, file: 4 << 10, entries: 50, path: 200}
+		b, err := openBundle(context.Background(), file, most)
 		if err == nil {
+			sameInMemory(t, b, file, most)
 			b.Found(all, lab())
 			b.Close()
 		}

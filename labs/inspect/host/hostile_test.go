@@ -72,7 +72,7 @@ func TestForgottenDirectoriesAreFoundAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	u := &unpacking{root: root, most: bundleLimits, made: map[string]bool{}}
+	u := &unpacking{root: onDisk{root}, most: bundleLimits, made: map[string]bool{}}
 	for range 2 {
 		if err := u.folder("a/b/c"); err != nil || u.entries != 3 {
 			t.Errorf("%v, %d entries", err, u.entries)

@@ -12,6 +12,10 @@ import (
 // neither writes nor reads it.
 const IndexFile = "bootlab/index.json"
 
+// TAPFolder is the directory of a bundle of bootlab with what the checks of each
+// stage said, as STAGE.tap.
+const TAPFolder = "bootlab/tap"
+
 // IndexVersion is the form of the index that this bootlab writes and reads.
 const IndexVersion = 1
 

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 )
 
@@ -65,8 +64,7 @@ func runLine(ctx context.Context, cmd *exec.Cmd, line string, limit int) (Result
 	out, complaint := &tail{limit: limit}, &tail{limit: 64 << 10}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader([]byte(line+"\n")), out, complaint
 	// What it started, and left running, ends with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	endWhole(cmd)
 	cmd.WaitDelay = 2 * time.Second
 	err := cmd.Run()
 	result := Result{Out: out.bytes(), Err: complaint.bytes(), Status: cmd.ProcessState.ExitCode(), Cut: out.cut}

@@ -9,18 +9,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"syscall"
 )
 
-// unpacking puts an archive's files into a directory. Entries that point out of
+// unpacking puts an archive's files into a tree. Entries that point out of
 // it, links and devices are left out and counted; memory does not grow with what
 // the archive claims.
 type unpacking struct {
 	ctx  context.Context // its end ends reading
-	root *os.Root
+	root tree
 	most limits
 
 	left    int64 // bytes that may still be unpacked
@@ -28,6 +27,7 @@ type unpacking struct {
 	entries int   // of the archive, and directories that were made
 	files   int
 	made    map[string]bool // directories, as far as they are remembered
+	buffer  []byte          // through which files go
 	torn    bool
 	over    string              // which limit ended it
 	skipped map[string][]string // why, and the first names
@@ -35,14 +35,9 @@ type unpacking struct {
 }
 
 // unpack reads the whole archive. An error means that it is none.
-func (u *unpacking) unpack(file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func (u *unpacking) unpack(archive io.Reader) error {
 	u.left, u.holes, u.skipped, u.counts, u.made = u.most.total, u.most.total, map[string][]string{}, map[string]int{}, map[string]bool{}
-	in := bufio.NewReader(stoppable{u.ctx, f})
+	in := bufio.NewReaderSize(stoppable{u.ctx, archive}, 64<<10)
 	var stream io.Reader = in
 	if magic, _ := in.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
 		zip, err := gzip.NewReader(in)
@@ -51,7 +46,7 @@ func (u *unpacking) unpack(file string) error {
 		}
 		stream = zip
 	}
-	err = u.each(tar.NewReader(&metered{stream, &u.left}))
+	err := u.each(tar.NewReader(&metered{stream, &u.left}))
 	var mine *diskError
 	switch {
 	case u.ctx.Err() != nil:
@@ -148,7 +143,7 @@ func (u *unpacking) entry(h *tar.Header, content io.Reader) error {
 		return u.unless(err, h)
 	}
 	// O_EXCL: the first of two with the same name stays.
-	f, err := u.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := u.root.create(name)
 	if err != nil {
 		return u.unless(err, h)
 	}
@@ -238,9 +233,9 @@ func (u *unpacking) remember(dir string) {
 
 // keep writes the last bytes of a file. A larger one goes round in its own
 // place, so that no more is ever on the disk, and is then put in order.
-func (u *unpacking) keep(f *os.File, name string, h *tar.Header, content io.Reader) error {
+func (u *unpacking) keep(f treeFile, name string, h *tar.Header, content io.Reader) error {
 	defer f.Close()
-	size, err := writeRound(f, content, u.most.file)
+	size, err := u.writeRound(f, content)
 	if size > u.most.file {
 		u.skip(fmt.Sprintf("the beginning of a file longer than %d MiB", u.most.file>>20), h.Name)
 		if err := u.unwind(f, name, size%u.most.file); err != nil {
@@ -251,13 +246,15 @@ func (u *unpacking) keep(f *os.File, name string, h *tar.Header, content io.Read
 	return err
 }
 
-func writeRound(f *os.File, content io.Reader, most int64) (size int64, err error) {
-	buffer := make([]byte, 64<<10)
+func (u *unpacking) writeRound(f treeFile, content io.Reader) (size int64, err error) {
+	if u.buffer == nil {
+		u.buffer = make([]byte, 64<<10)
+	}
 	for {
-		n, err := content.Read(buffer)
-		for part := buffer[:n]; len(part) > 0; {
-			at := size % most
-			now := min(int64(len(part)), most-at)
+		n, err := content.Read(u.buffer)
+		for part := u.buffer[:n]; len(part) > 0; {
+			at := size % u.most.file
+			now := min(int64(len(part)), u.most.file-at)
 			if _, err := f.WriteAt(part[:now], at); err != nil {
 				return size, &diskError{err}
 			}
@@ -273,19 +270,19 @@ func writeRound(f *os.File, content io.Reader, most int64) (size int64, err erro
 }
 
 // unwind rewrites a file whose oldest byte is at begin.
-func (u *unpacking) unwind(f *os.File, name string, begin int64) error {
+func (u *unpacking) unwind(f treeFile, name string, begin int64) error {
 	if begin == 0 {
 		return nil
 	}
 	if err := u.root.Remove(name); err != nil {
 		return &diskError{err}
 	}
-	out, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := u.root.create(name)
 	if err != nil {
 		return &diskError{err}
 	}
 	defer out.Close()
-	if _, err := io.Copy(out, io.MultiReader(io.NewSectionReader(f, begin, u.most.file-begin), io.NewSectionReader(f, 0, begin))); err != nil {
+	if _, err := io.Copy(io.NewOffsetWriter(out, 0), io.MultiReader(io.NewSectionReader(f, begin, u.most.file-begin), io.NewSectionReader(f, 0, begin))); err != nil {
 		return &diskError{err}
 	}
 	return nil
@@ -295,7 +292,7 @@ func (u *unpacking) unwind(f *os.File, name string, begin int64) error {
 // an unnamed bundle is worse.
 func (u *unpacking) date(name string, h *tar.Header) {
 	if !h.ModTime.IsZero() {
-		os.Chtimes(path.Join(u.root.Name(), name), h.ModTime, h.ModTime)
+		u.root.date(name, h.ModTime)
 	}
 }
 

@@ -65,10 +65,26 @@ func (m *Masker) Bundle(ctx context.Context, from, to string) (*Report, error) {
 	return m.bundle(ctx, from, to, bundleLimits)
 }
 
-func (m *Masker) bundle(ctx context.Context, from, to string, most limits) (*Report, error) {
-	c := &copying{ctx: ctx, m: m, most: most, left: most.total, report: &Report{Masked: []Masked{}, Suspects: []Suspect{}, LeftOut: []LeftOut{}, Notes: []string{}}}
+// Stream writes a masked copy of an archive, or of one file of text, as [Masker.Bundle]
+// does, from where it comes to where it goes. name is that of the file. After an error
+// the copy is not whole.
+func (m *Masker) Stream(ctx context.Context, name string, from io.Reader, to io.Writer) (*Report, error) {
+	c := m.copying(ctx, bundleLimits)
+	defer c.end()
+	return c.report, c.stream(name, from, to)
+}
+
+// copying begins a copy, which end ends.
+func (m *Masker) copying(ctx context.Context, most limits) *copying {
 	m.keeping = true
-	defer func() { m.keeping, m.places = false, nil }()
+	return &copying{ctx: ctx, m: m, most: most, left: most.total, report: &Report{Masked: []Masked{}, Suspects: []Suspect{}, LeftOut: []LeftOut{}, Notes: []string{}}}
+}
+
+func (c *copying) end() { c.m.keeping, c.m.places = false, nil }
+
+func (m *Masker) bundle(ctx context.Context, from, to string, most limits) (*Report, error) {
+	c := m.copying(ctx, most)
+	defer c.end()
 	if _, err := os.Lstat(to); err == nil {
 		return nil, &fs.PathError{Op: "write", Path: to, Err: fs.ErrExist}
 	}
@@ -114,13 +130,18 @@ func (c *copying) source(from string, w io.Writer) error {
 		return err
 	}
 	defer f.Close()
+	return c.stream(from, f, w)
+}
+
+// stream copies what is read of a file.
+func (c *copying) stream(name string, r io.Reader, w io.Writer) error {
 	var why leftOut
-	err = c.any(filepath.Base(from), f, w, 0)
+	err := c.any(filepath.Base(name), r, w, 0)
 	if errors.As(err, &why) {
-		return fmt.Errorf("%s cannot be masked: %s", from, why)
+		return fmt.Errorf("%s cannot be masked: %s", name, why)
 	}
 	if err == nil && c.report.Files == 0 {
-		return fmt.Errorf("%s: there is no file in this archive", from)
+		return fmt.Errorf("%s: there is no file in this archive", name)
 	}
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -136,7 +137,26 @@ func maskedCopy(t testing.TB, from string) (*Report, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sameAsAStream(t, from, report, data)
 	return report, data
+}
+
+// sameAsAStream holds a copy that goes through no file to one that does.
+func sameAsAStream(t testing.TB, from string, report *Report, data []byte) {
+	t.Helper()
+	f, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return
+	}
+	var out bytes.Buffer
+	got, err := New([]byte("known-to-the-lab")).Stream(context.Background(), from, f, &out)
+	if err != nil || !bytes.Equal(out.Bytes(), data) || !reflect.DeepEqual(got, report) {
+		t.Errorf("%v; a stream gives another copy, or reports\n%+v\nfor\n%+v", err, got, report)
+	}
 }
 
 func TestABundleIsMaskedInAllItsDepths(t *testing.T) {

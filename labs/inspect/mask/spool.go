@@ -7,11 +7,9 @@ import (
 	"os"
 )
 
-// inMemory is how much of a masked file is kept in memory, in bytes; more goes to a
-// temporary file, for its owner alone and without a name.
-const inMemory = 8 << 20
-
-// spool keeps what is written until its length is known.
+// spool keeps what is written until its length is known: of a masked file so many
+// bytes as [inMemory] says in memory; more goes to a temporary file, for its owner
+// alone and without a name.
 type spool struct {
 	size   int64
 	memory bytes.Buffer

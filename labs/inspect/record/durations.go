@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -170,11 +169,11 @@ func lock(file string) (unlock func() error, err error) {
 		return nil, err
 	}
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err = tryLock(f)
 		if err == nil {
 			return f.Close, nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(end) {
+		if !errors.Is(err, errLocked) || time.Now().After(end) {
 			f.Close()
 			return nil, fmt.Errorf("lock %s: %w", file, err)
 		}

@@ -1,16 +1,14 @@
-package inspect
+package diagnose
 
 import (
 	"fmt"
-	stdio "io"
+	"io"
 	"strings"
-
-	"bootlab/labs/inspect/diagnose"
 )
 
-// printMarkdown writes a report that can be pasted into a ticket.
-func printMarkdown(w stdio.Writer, r *diagnose.Report) {
-	title := strings.TrimSuffix(verdicts[r.Verdict], ".")
+// WriteMarkdown writes a report that can be pasted into a ticket.
+func (r *Report) WriteMarkdown(w io.Writer) {
+	title := strings.TrimSuffix(r.Verdict.Words(), ".")
 	if r.Cause != nil {
 		title = r.Cause.Title
 	}
@@ -20,8 +18,8 @@ func printMarkdown(w stdio.Writer, r *diagnose.Report) {
 		for _, assumed := range s.Assumed {
 			fmt.Fprintf(w, "- assumed: %s\n", assumed)
 		}
-		if s.Foreign() && r.Verdict != diagnose.Healthy {
-			fmt.Fprintf(w, "- %s\n", foreign(s))
+		if limit := r.Limit(); limit != "" {
+			fmt.Fprintf(w, "- %s\n", limit)
 		}
 		fmt.Fprintln(w)
 	}
@@ -49,7 +47,7 @@ func printMarkdown(w stdio.Writer, r *diagnose.Report) {
 	}
 }
 
-func markdownExhibits(w stdio.Writer, all []diagnose.Exhibit) {
+func markdownExhibits(w io.Writer, all []Exhibit) {
 	for _, e := range all {
 		fmt.Fprintf(w, "%s %s\n\n%s", e.Title, e.Node, fenced(strings.Join(e.Lines, "\n")))
 	}

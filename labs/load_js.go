@@ -1,0 +1,4 @@
+package labs
+
+// nonBlocking: a browser has no pipes.
+const nonBlocking = 0
