@@ -202,11 +202,15 @@ func sameText(d *labs.SameCheck) string {
 	}
 	dir, glob := path.Split(d.From)
 	sums := "sha256sum -- " + glob
-	if glob == "*" {
-		sums = "find * -type f -exec sha256sum {} +"
+	if d.Recursive {
+		sums = "find " + glob + " -type f -exec sha256sum {} +"
 	}
-	return "(cd " + shpath(strings.TrimSuffix(dir, "/")) + " && " + sums + ") |\n  (cd " +
-		shpath(strings.TrimSuffix(d.To, "/")) + " && sha256sum --check --quiet)"
+	made := "(cd " + shpath(strings.TrimSuffix(dir, "/")) + " && " + sums + ") |"
+	compared := "(cd " + shpath(strings.TrimSuffix(d.To, "/")) + " && sha256sum --check --quiet)"
+	if len(made+compared) < codeWidth-5 {
+		return made + " " + compared
+	}
+	return made + "\n  " + compared
 }
 
 // valueText looks for a value: with jq in JSON; in YAML for the line of its key, as

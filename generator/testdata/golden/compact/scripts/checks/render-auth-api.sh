@@ -20,7 +20,7 @@ grep -E -e '\bname"?: *"?rolebindingrestrictions[.]authorization[.]openshift[.]i
   auth-api-bootstrap/manifests/authorization.openshift.io_rolebindingrestrictions.yaml
 COMMAND
 check crd-copied 'the CRD waits among the manifests' <<< \
-  '(cd auth-api-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  '(cd auth-api-bootstrap/manifests && sha256sum -- *) |
     (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

@@ -21,8 +21,7 @@ COMMAND
 check types 'both types are among them' <<< \
   '(($(ls cco-bootstrap/manifests/cco-cloudcredential_v1_*.yaml | wc -l) >= 2))'
 check manifests-copied 'they wait among the manifests' <<< \
-  '(cd cco-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-    (cd manifests && sha256sum --check --quiet)'
+  '(cd cco-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 check pod 'the static pod is there, unless credentials are handed out by hand' << 'COMMAND'
 [[ -s cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
   grep -E '^ *credentialsMode: "?Manual' cco-bootstrap/manifests/cco-operator-config.yaml
@@ -37,7 +36,7 @@ COMMAND
     (! grep -vwFf <(grep -ho "[^ ]*$" release-info/images release-info/digest))'
 [[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
   check pod-copied 'the pod waits for cluster-bootstrap' <<< \
-  '(cd cco-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
+  '(cd cco-bootstrap/bootstrap-manifests && sha256sum -- *) |
     (cd bootstrap-manifests && sha256sum --check --quiet)'
 
 end_of_checks

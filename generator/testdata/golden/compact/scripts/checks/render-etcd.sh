@@ -34,8 +34,7 @@ check member-files 'the files under /etc/kubernetes match the render' <<< \
   '(cd etcd-bootstrap/etc-kubernetes && find * -type f -exec sha256sum {} +) |
     (cd "${HOST_ROOT}/etc/kubernetes" && sha256sum --check --quiet)'
 check tls 'tls/ has the API server'\''s etcd client certificate, key and CA bundle' <<< \
-  '(cd etcd-bootstrap/tls && find * -type f -exec sha256sum {} +) |
-    (cd tls && sha256sum --check --quiet)'
+  '(cd etcd-bootstrap/tls && sha256sum -- *) | (cd tls && sha256sum --check --quiet)'
 check client-chain 'the client certificate is signed by the etcd signer' <<< \
   'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
 check client-key 'the client certificate and its key belong together' <<< \
@@ -54,7 +53,6 @@ for file in \
 done
 COMMAND
 check api-manifests 'etcd'\''s rendered manifests are in manifests/' <<< \
-  '(cd etcd-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-    (cd manifests && sha256sum --check --quiet)'
+  '(cd etcd-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

@@ -24,10 +24,9 @@ check pod-image 'both containers have an image' <<< \
 check pod-image-of-release 'the pod'\''s images are this release'\''s' <<< \
   'grep -E "^[- ]*.?image.?:" bootstrap-manifests/kube-controller-manager-pod.yaml |
     (! grep -vwFf <(grep -ho "[^ ]*$" release-info/images release-info/digest))'
-check pod-copied 'the pod waits for cluster-bootstrap' << 'COMMAND'
-(cd kube-controller-manager-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
-  (cd bootstrap-manifests && sha256sum --check --quiet)
-COMMAND
+check pod-copied 'the pod waits for cluster-bootstrap' <<< \
+  '(cd kube-controller-manager-bootstrap/bootstrap-manifests && sha256sum -- *) |
+    (cd bootstrap-manifests && sha256sum --check --quiet)'
 check config-copied 'the controller manager'\''s configuration is where the pod looks' <<< \
   'cmp kube-controller-manager-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml"'
@@ -35,7 +34,7 @@ check cpc-config-copied 'the policy controller'\''s configuration is in its plac
   'cmp kube-controller-manager-bootstrap/cpc-config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"'
 check manifests-copied 'the operator'\''s objects wait among the manifests' <<< \
-  '(cd kube-controller-manager-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  '(cd kube-controller-manager-bootstrap/manifests && sha256sum -- *) |
     (cd manifests && sha256sum --check --quiet)'
 check csr-signer-certificate 'the signer of kubelets'\'' certificates is not empty' << 'COMMAND'
 grep -E -e '^ *tls\.crt: [A-Za-z0-9+/=]{40}' \

@@ -26,13 +26,13 @@ check pod-image-of-release 'the pod'\''s images are this release'\''s' <<< \
   'grep -E "^[- ]*.?image.?:" bootstrap-manifests/kube-apiserver-pod.yaml |
     (! grep -vwFf <(grep -ho "[^ ]*$" release-info/images release-info/digest))'
 check pod-copied 'the pod waits for cluster-bootstrap' <<< \
-  '(cd kube-apiserver-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
+  '(cd kube-apiserver-bootstrap/bootstrap-manifests && sha256sum -- *) |
     (cd bootstrap-manifests && sha256sum --check --quiet)'
 check config-copied 'the configuration is where the pod looks' <<< \
   'cmp kube-apiserver-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"'
 check manifests-copied 'the operator'\''s objects wait among the manifests' <<< \
-  '(cd kube-apiserver-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  '(cd kube-apiserver-bootstrap/manifests && sha256sum -- *) |
     (cd manifests && sha256sum --check --quiet)'
 check signer-certificates 'no signer'\''s Secret has an empty certificate' << 'COMMAND'
 grep -l -E -e '^ *tls\.crt: [A-Za-z0-9+/=]{40}' \

@@ -45,7 +45,7 @@ check client-cas 'kubelets get the CAs of those who may ask them' <<< \
   'grep -E -e "-----BEGIN CERTIFICATE-----" \
     mco-bootstrap/manifests/kube-apiserver-serving-ca-configmap.yaml'
 check controller-input 'the controller has its input' <<< \
-  '(cd mco-bootstrap/bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  '(cd mco-bootstrap/bootstrap/manifests && sha256sum -- *) |
     (cd "${HOST_ROOT}/etc/mcc/bootstrap" && sha256sum --check --quiet)'
 check controller-gates 'the controller has the FeatureGate with a status' <<< \
   'cmp manifests/99_feature-gate.yaml "${HOST_ROOT}/etc/mcc/bootstrap/99_feature-gate.yaml"'
@@ -66,7 +66,6 @@ check server-key 'the server'\''s certificate and key belong together' <<< \
   'openssl x509 -in "${HOST_ROOT}/etc/ssl/mcs/tls.crt" -noout -pubkey |
     diff - <(openssl pkey -in "${HOST_ROOT}/etc/ssl/mcs/tls.key" -pubout)'
 check manifests-copied 'the operator'\''s objects wait among the manifests' <<< \
-  '(cd mco-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-    (cd manifests && sha256sum --check --quiet)'
+  '(cd mco-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

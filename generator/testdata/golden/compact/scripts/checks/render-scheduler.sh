@@ -26,13 +26,13 @@ check pod-image-of-release 'the pod'\''s images are this release'\''s' <<< \
   'grep -E "^[- ]*.?image.?:" bootstrap-manifests/kube-scheduler-pod.yaml |
     (! grep -vwFf <(grep -ho "[^ ]*$" release-info/images release-info/digest))'
 check pod-copied 'the pod waits for cluster-bootstrap' <<< \
-  '(cd kube-scheduler-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
+  '(cd kube-scheduler-bootstrap/bootstrap-manifests && sha256sum -- *) |
     (cd bootstrap-manifests && sha256sum --check --quiet)'
 check config-copied 'the configuration lies with those of its neighbours' <<< \
   'cmp kube-scheduler-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml"'
 check namespace-copied 'the namespace waits among the manifests' <<< \
-  '(cd kube-scheduler-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
+  '(cd kube-scheduler-bootstrap/manifests && sha256sum -- *) |
     (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

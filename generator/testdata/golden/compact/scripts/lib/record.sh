@@ -124,10 +124,10 @@ write_record() { # PHASE [RESULT [LINE MESSAGE]]
 }
 
 entry() { # STAGE PHASE [RESULT LINE MESSAGE], without the keys that have no value
-  TZ=UTC printf '  {\n    "timestamp": "%(%FT%TZ)T",\n' -1
-  printf '    "%s": "%s",\n' stage "$1" result "${3:-}" errorLine "${4:-}" \
-    errorMessage "${5:-}" | sed '/: "",$/d'
-  printf '    "phase": "%s"\n  }' "$2"
+  TZ=UTC printf '  {\n    "timestamp": "%(%FT%TZ)T"' -1
+  printf ',\n    "%s": "%s"' ${1:+stage "$1"} phase "$2" ${3:+result "$3"} \
+    ${4:+errorLine "$4"} ${5:+errorMessage "$5"}
+  printf '\n  }'
 }
 
 # A signal must not come between the marker and its record.
