@@ -68,6 +68,9 @@ func patternWord(pattern string) string {
 	if variable.MatchString(pattern) {
 		return shexpand(pattern)
 	}
+	if !strings.ContainsAny(pattern, "\"'\\$`!") {
+		return `"` + pattern + `"`
+	}
 	return "'" + strings.ReplaceAll(pattern, "'", `'\''`) + "'"
 }
 
@@ -119,8 +122,8 @@ func presentText(name string, paths []string) (string, error) {
 	case "absent":
 		return eachFile(paths, "[[ ! -e %s ]]"), nil
 	case "images":
-		return "sed -n 's/^[- ]*\"*image\"*: *//p' " + words(paths) +
-			" |\n  awk '!/[a-z]/ { print \"empty: \" $0; bad = 1 } END { exit bad || NR == 0 }'", nil
+		return imageLines + words(paths) + ` |
+  (! grep -vE "image.?: *.?[a-z0-9]")`, nil
 	case "keyPair":
 		return keyPairText(paths), nil
 	case "objects":
@@ -175,15 +178,16 @@ func objectsText(paths []string) string {
 done`
 }
 
+// imageLines prints the lines of manifests that name an image.
+const imageLines = `grep -E "^[- ]*.?image.?:" `
+
 // payloadText wants every image of the files in a list of the release.
 func payloadText(d *labs.PayloadCheck) string {
-	known := "cat release-info/images release-info/digest"
+	known := `grep -ho "[^ ]*$" release-info/images release-info/digest`
 	if d.List != "" {
-		known = "(jq --raw-output '.spec.tags[].from.name' " + shpath(d.List) + " && cat release-info/digest)"
+		known = `jq -r ".spec.tags[].from.name" ` + shpath(d.List) + " && cat release-info/digest"
 	}
-	return known + " |\n  awk 'FNR == NR { known[$NF]; next }\n" +
-		"    /^[- ]*\"?image\"?:/ { gsub(/[\"\\047]/, \"\", $NF); if (!($NF in known)) { print $NF; bad = 1 } }\n" +
-		"    END { exit bad }' - " + words(d.Paths)
+	return imageLines + words(d.Paths) + " |\n  (! grep -vwFf <(" + known + "))"
 }
 
 // sameText compares one file, or every file that a pattern matches, with what
@@ -198,11 +202,15 @@ func sameText(d *labs.SameCheck) string {
 	}
 	dir, glob := path.Split(d.From)
 	sums := "sha256sum -- " + glob
-	if glob == "*" {
-		sums = "find * -type f -exec sha256sum {} +"
+	if d.Recursive {
+		sums = "find " + glob + " -type f -exec sha256sum {} +"
 	}
-	return "(cd " + shpath(strings.TrimSuffix(dir, "/")) + " && " + sums + ") |\n  (cd " +
-		shpath(strings.TrimSuffix(d.To, "/")) + " && sha256sum --check --quiet)"
+	made := "(cd " + shpath(strings.TrimSuffix(dir, "/")) + " && " + sums + ") |"
+	compared := "(cd " + shpath(strings.TrimSuffix(d.To, "/")) + " && sha256sum --check --quiet)"
+	if len(made+compared) < codeWidth-5 {
+		return made + " " + compared
+	}
+	return made + "\n  " + compared
 }
 
 // valueText looks for a value: with jq in JSON; in YAML for the line of its key, as

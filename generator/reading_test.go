@@ -21,7 +21,7 @@ const (
 	renderCode      = 60  // code of a render without the operator's command
 	renderLines     = 110 // all lines of a render without its head and its notes on flags
 	renderWithLibs  = 450 // code of a render and of every library that it loads
-	checkCode       = 60  // more with the checks
+	checkCode       = 60  // more with the checks and what they load
 	stageLibrary    = 150 // code of lib/stage.sh
 	mostSteps       = 12  // prompts of --step
 	longestCodeLine = 100 // columns, but for flags of an operator and values of the lab
@@ -256,7 +256,7 @@ func (r *readable) script(t *testing.T, dir, file string) {
 		if sum > renderWithLibs {
 			t.Errorf("%s and its libraries have %d lines of code, more than %d", file, sum, renderWithLibs)
 		}
-		if sum += r.of(t, dir+"/checks/"+name).code; sum > renderWithLibs+checkCode {
+		if sum += r.withLibraries(t, dir, dir+"/checks/"+name); sum > renderWithLibs+checkCode {
 			t.Errorf("%s, its libraries and its checks have %d lines of code, more than %d", file, sum, renderWithLibs+checkCode)
 		}
 	}
@@ -417,7 +417,7 @@ func TestReadingTable(t *testing.T) {
 			fmt.Printf("%-36s %6d %9s %6s   runs the others\n", file, m.code, "", "")
 			continue
 		}
-		all, checks := r.withLibraries(t, dir, file), r.of(t, dir+"/checks/"+name).code
+		all, checks := r.withLibraries(t, dir, file), r.withLibraries(t, dir, dir+"/checks/"+name)
 		fmt.Printf("%-36s %6d %9d %6d %10d %7d %6d\n", file, m.code, m.operator, m.body, all-m.code, checks, all+checks)
 	}
 }

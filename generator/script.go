@@ -28,7 +28,7 @@ type scriptData struct {
 	InfoLookups  []infoLookup
 	CheckLookups []infoLookup
 
-	Endings       bool      // it may end otherwise than with its checks
+	Libraries     []string  // of lib/, beside stage.sh, by what the script calls
 	CheckSettings []setting // of checks/STAGE.sh
 	steps         int       // how many steps have a number
 }

@@ -15,7 +15,7 @@ import (
 
 // stageLibraries are the files in lib/ that explain and guard a stage script,
 // in the order in which a reader meets them.
-var stageLibraries = []string{"stage", "record", "text", "ending", "part", "service", "follow", "checks"}
+var stageLibraries = []string{"stage", "record", "text", "later", "options", "ending", "part", "service", "follow", "checks"}
 
 // placeLibraries are the files in lib/ that differ between the places: what is checked
 // on this host, how podman reaches the registries, and programs that ask the cluster.
@@ -53,9 +53,32 @@ func (d *scriptData) Needed() ([]needed, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, needed{breakWords("", append([]string{"needs_input " + quoted}, files[hint]...))})
+		out = append(out, needed{breakWords("", append([]string{"needs_input " + quoted}, braced(files[hint])...))})
 	}
 	return out, nil
+}
+
+// braced are paths as the words of a command: those of one directory that follow one
+// another share it, as dir/{a,b}.
+func braced(paths []string) []string {
+	var words []string
+	for i := 0; i < len(paths); {
+		dir, name := path.Split(paths[i])
+		names := []string{name}
+		for i++; i < len(paths); i++ {
+			next, other := path.Split(paths[i])
+			if next != dir || dir == "" || name == "" || other == "" || !plainWord.MatchString(paths[i]) || len(dir)+len(strings.Join(names, ","))+len(other) > codeWidth-8 {
+				break
+			}
+			names = append(names, other)
+		}
+		if len(names) > 1 {
+			words = append(words, dir+"{"+strings.Join(names, ",")+"}")
+		} else {
+			words = append(words, dir+name)
+		}
+	}
+	return words
 }
 
 // copyCommand is one copy of a stage as the commands that make it, and why.
@@ -175,12 +198,19 @@ func (c checkCommand) Head() (string, error) {
 	return "check " + c.ID + " \\\n  " + title, err
 }
 
-// Input is the command as check reads it: on one line where it fits.
+// Input is the command as check reads it: in quotes, if it has none of its own.
 func (c checkCommand) Input() string {
-	if !strings.ContainsAny(c.Text, "'\n") && len(c.Text) < codeWidth-4 {
-		return "<<< \\\n  '" + c.Text + "'"
+	first, _, _ := strings.Cut(c.Text, "\n")
+	if !strings.Contains(c.Text, "'") && len(first) < codeWidth-4 {
+		return "<<< \\\n  '" + strings.ReplaceAll(c.Text, "\n", "\n  ") + "'"
 	}
 	return "<< 'COMMAND'\n" + c.Text + "\nCOMMAND"
+}
+
+// ReadsCertificates says whether a check of the stage calls openssl x509.
+func (d *scriptData) ReadsCertificates() (bool, error) {
+	commands, err := d.CheckCommands()
+	return slices.ContainsFunc(commands, func(c checkCommand) bool { return strings.Contains(c.Text, "openssl x509") }), err
 }
 
 // CheckCommands are the stage's checks as commands.
@@ -257,7 +287,9 @@ func (r *renderer) stageScript(d *scriptData, dir string, all []setting) error {
 		return err
 	}
 	d.Body = strings.Trim(d.Body, "\n")
-	d.Endings = otherEnding.MatchString(d.Body) || d.Topology() == "bootstrap-only" && d.Kind == "start"
+	if d.Libraries, err = librariesOf(t, d); err != nil {
+		return err
+	}
 	d.Settings = mentioned(all, scriptSettings(d.Place), d.Body)
 	text, err := execute(t, "stage-script", d)
 	if err != nil {
@@ -301,8 +333,34 @@ func execute(t *template.Template, name string, data any) (string, error) {
 // inScript are the settings that the libraries use.
 var inScript = map[string]bool{"SCRIPTS": true, "ASSET_DIR": true, "HOST_ROOT": true}
 
-// otherEnding finds the functions of lib/ending.sh that a script calls.
-var otherEnding = regexp.MustCompile(`(?m)(^undo |\bfinish_part )`)
+// callsOf finds the functions of a library in lib/ that a script calls.
+var callsOf = []struct {
+	library string
+	call    *regexp.Regexp
+}{
+	{"later", regexp.MustCompile(`(?m)^(invalidates|invalidates_by_step)\b`)},
+	{"options", regexp.MustCompile(`(?m)^(option|takes_words) `)},
+	{"ending", regexp.MustCompile(`(?m)(^undo |\bfinish_part |^finish_by_design )`)},
+}
+
+// librariesOf are the libraries that a script sources beside stage.sh.
+func librariesOf(t *template.Template, d *scriptData) ([]string, error) {
+	text := d.Body + "\n"
+	for _, part := range []string{"invalidations", "options", "finish"} {
+		more, err := execute(t, part, d)
+		if err != nil {
+			return nil, err
+		}
+		text += more + "\n"
+	}
+	var out []string
+	for _, c := range callsOf {
+		if c.call.MatchString(text) {
+			out = append(out, c.library)
+		}
+	}
+	return out, nil
+}
 
 // Topology is the lab's.
 func (d *scriptData) Topology() string { return d.Lab.Topology }

@@ -71,10 +71,12 @@ type ModeCheck struct {
 }
 
 // SameCheck: files below From are byte for byte what stands below To. From is
-// a file or a pattern; To a file or a directory with a trailing slash.
+// a file or a pattern, with directories too if Recursive; To a file or a directory
+// with a trailing slash.
 type SameCheck struct {
-	From string `yaml:"from"`
-	To   string `yaml:"to"`
+	From      string `yaml:"from"`
+	To        string `yaml:"to"`
+	Recursive bool   `yaml:"recursive"`
 }
 
 // LineCheck: a line of the file matches the extended regular expression.

@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -291,7 +292,7 @@ func finishAlone(t *testing.T, conditions string) *scriptAlone {
 	s := newScriptAlone(t, labs.OnNode, "finish-bootstrap.sh", map[string]string{"systemctl": "echo inactive\n", "oc": `case "$*" in
   *'create configmap bootstrap'*) echo complete > "${DIR}/completed" ;;
   *'get configmap bootstrap'*) cat "${DIR}/completed" ;;
-  *'get infrastructures'*) echo SingleReplica ;;
+  *'get infrastructures'*) cat "${DIR}/topology" ;;
   *'get etcds'*) cat "${DIR}/conditions" ;;
   *) exit 1 ;;
 esac
@@ -299,6 +300,7 @@ esac
 	for _, file := range []string{"auth/kubeconfig", "cb-bootstrap.done", "cvo-overrides.done"} {
 		s.Put(t, "assets/"+file, "")
 	}
+	s.Put(t, "topology", "SingleReplica")
 	s.Put(t, "conditions", conditions)
 	return s
 }
@@ -340,4 +342,46 @@ func TestTheEndIsRecordedWhereTheRecordIsLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAGateThatTimesOutIsAFailureOfItsService: the record of progress.service ends
+// with it, and that of bootkube.service, which ended before, stays a success. A
+// rerun ends both well. What follows progress.service fails no service: none of the
+// node waits for the etcd operator.
+func TestAGateThatTimesOutIsAFailureOfItsService(t *testing.T) {
+	t.Parallel()
+	condition := func(kind, status string) string {
+		return `{"type": "` + kind + `", "status": "` + status + `"}`
+	}
+	conditions := func(removed string) string {
+		return `{"status": {"conditions": [` + condition("EtcdRunningInCluster", "True") + ", " + condition("EtcdBootstrapMemberRemoved", removed) + "]}}"
+	}
+	s := finishAlone(t, conditions("False"))
+	ends := func(want map[string]Record) {
+		t.Helper()
+		for name, want := range want {
+			var records []Record
+			if err := json.Unmarshal([]byte(s.Read("host/var/log/openshift/"+name+".json")), &records); err != nil || len(records) == 0 {
+				t.Fatalf("%s: %v", name, err)
+			}
+			got := records[len(records)-1]
+			if got.Timestamp = ""; got != want {
+				t.Errorf("the record of %s ends with %+v, not %+v", name, got, want)
+			}
+		}
+	}
+	success := Record{Phase: "service end", Result: "success"}
+	const noTopology, noRemoval = "no sign of the topology of the control plane within 1 s", "no sign of the etcd operator to remove the bootstrap's member within 1 s"
+
+	s.Put(t, "topology", "")
+	s.Run(t, "--timeout=1").Want(t, 1, "error: "+noTopology, "cause: The Infrastructure object has no status yet")
+	ends(map[string]Record{"bootkube": success, "progress": {Phase: "service end", Result: "failure", ErrorMessage: noTopology}})
+
+	s.Put(t, "topology", "SingleReplica")
+	s.Run(t, "--timeout=1").Want(t, 1, "error: "+noRemoval)
+	ends(map[string]Record{"bootkube": success, "progress": success})
+
+	s.Put(t, "conditions", conditions("True"))
+	s.Run(t).Want(t, 0, "finish-bootstrap is done")
+	ends(map[string]Record{"bootkube": success, "progress": success})
 }

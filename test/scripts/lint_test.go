@@ -171,9 +171,9 @@ func distinct(t *testing.T, dirs []string) []string {
 	return work
 }
 
-// checkText is a check in checks/STAGE.sh, its command in a here document or, on
-// one line, a here string.
-var checkText = regexp.MustCompile(`(?ms)^ *check (\S+) (?:\\\n +)?[^\n]*(?:<< 'COMMAND'\n(.*?)\nCOMMAND$|<<< \\\n  '([^\n]*)'$)`)
+// checkText is a check in checks/STAGE.sh, its command in a here document or, where
+// it has no quotes of its own, a here string.
+var checkText = regexp.MustCompile(`(?ms)^ *check (\S+) (?:\\\n +)?[^\n]*(?:<< 'COMMAND'\n(.*?)\nCOMMAND$|<<< \\\n  '([^']*)'$)`)
 
 var checkCall = regexp.MustCompile(`(?m)^ *check `)
 

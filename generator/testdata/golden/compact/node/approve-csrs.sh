@@ -34,16 +34,18 @@ MASTERS=$'master-0 192.168.126.20\n'
 MASTERS+=$'master-1 192.168.126.21\n'
 MASTERS+='master-2 192.168.126.22'
 STAGE=approve-csrs RECORD=approve-csrs
-MARKER=''
 NEXT='back to the terminal of start-bootstrap.sh'
+MARKER=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 # shellcheck source=lib/ending.sh
 source "${SCRIPTS}/lib/ending.sh"
 
 needs oc openssl jq flock
-needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig-loopback \
-  auth/kubeconfig
+needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' \
+  auth/{kubeconfig-loopback,kubeconfig}
 runs_in_parallel
 option '--watch' WATCH 'go on until every machine has both certificates'
 option '--timeout=S' TIMEOUT 'with --watch, give up after S seconds'

@@ -35,10 +35,12 @@ HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
 STAGE=finish-bootstrap RECORD=finish-bootstrap
-MARKER=finish-bootstrap.done
 NEXT='on the workstation, remove-bootstrap.sh'
+MARKER=finish-bootstrap.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs oc jq flock
 needs_input 'run start-bootstrap.sh first' cb-bootstrap.done

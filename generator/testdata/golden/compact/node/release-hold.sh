@@ -26,10 +26,12 @@ HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
 STAGE=release-hold RECORD=release-hold
-MARKER=''
 NEXT='wait-for-masters.sh and approve-csrs.sh --watch, while bootkube.sh works'
+MARKER=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs systemctl jq flock
 needs_input 'it comes from overlay.ign, which is merged into bootstrap.ign' \

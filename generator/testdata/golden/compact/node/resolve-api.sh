@@ -22,8 +22,8 @@ ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
-STAGE=resolve-api RECORD=resolve-api-url
-MARKER=api-dns-resolved.done NEXT='render-cco.sh'
+STAGE=resolve-api RECORD=resolve-api-url NEXT='render-cco.sh'
+MARKER=api-dns-resolved.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -31,10 +31,14 @@ ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
-STAGE=restore-cvo-overrides RECORD=cvo-overrides
-MARKER=cvo-overrides.done NEXT='wait-for-ceo.sh'
+STAGE=restore-cvo-overrides RECORD=cvo-overrides NEXT='wait-for-ceo.sh'
+MARKER=cvo-overrides.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/later.sh
+source "${SCRIPTS}/lib/later.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs oc jq flock
 needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig \

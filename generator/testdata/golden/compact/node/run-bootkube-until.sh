@@ -45,10 +45,12 @@ restore-cvo-overrides cvo-overrides cvo-overrides.done - whole
 wait-for-ceo wait-for-ceo - wait-for-ceo
 '
 STAGE=run-bootkube-until RECORD=run-bootkube-until
-MARKER=''
 NEXT='the script of the stage behind it'
+MARKER=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 # shellcheck source=lib/ending.sh
 source "${SCRIPTS}/lib/ending.sh"
 

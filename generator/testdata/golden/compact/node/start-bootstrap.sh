@@ -60,14 +60,15 @@ REQUIRED_PODS=$'openshift-kube-apiserver/kube-apiserver\n'
 REQUIRED_PODS+=$'openshift-kube-scheduler/openshift-kube-scheduler\n'
 REQUIRED_PODS+=$'openshift-kube-controller-manager/kube-controller-manager\n'
 REQUIRED_PODS+='openshift-cluster-version/cluster-version-operator'
-STAGE=start-bootstrap RECORD=cb-bootstrap
+STAGE=start-bootstrap RECORD=cb-bootstrap NEXT='restore-cvo-overrides.sh'
 MARKER=cb-bootstrap.done CONTAINER=cluster-bootstrap
-NEXT='restore-cvo-overrides.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs podman oc crictl jq flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest
+needs_input 'run release-info.sh first' release-info/{images,digest}
 needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig-loopback \
   tls/ manifests/ manifests/cluster-config.yaml auth/kubeconfig
 needs_input 'run render-cvo.sh first' bootstrap-manifests/bootstrap-pod.yaml \
@@ -86,7 +87,7 @@ begin "$@"
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 CLUSTER_BOOTSTRAP_IMAGE="$(image cluster-bootstrap)"
 
 # WHY HINT [STATUS]
@@ -100,8 +101,7 @@ copied_pods() {
     '!/^(etcd-member|machineconfigoperator-bootstrap)-pod.yaml$/ { print dir $0 }'
 }
 remove_copies() {
-  rm -rf "${HOST_ROOT}/etc/kubernetes/bootstrap-secrets"
-  copied_pods | xargs --delimiter='\n' --no-run-if-empty rm -f
+  copied_pods | xargs --delimiter='\n' rm -rf "${HOST_ROOT}/etc/kubernetes/bootstrap-secrets"
 }
 
 # Ctrl-C undoes what cluster-bootstrap put on this node. Losing the terminal stops

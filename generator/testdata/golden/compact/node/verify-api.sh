@@ -25,9 +25,8 @@ CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
 API_METHOD='--get'
 API_PATH='readyz'
-STAGE=verify-api RECORD=check-api-url
+STAGE=verify-api RECORD=check-api-url NEXT='finish-bootstrap.sh'
 MARKER=api-dns-check.done
-NEXT='finish-bootstrap.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -33,13 +33,15 @@ ASSET_DIR=/opt/openshift
 HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
-STAGE=wait-for-ceo RECORD=wait-for-ceo
-MARKER='' CONTAINER=wait-for-ceo NEXT='verify-api.sh'
+STAGE=wait-for-ceo RECORD=wait-for-ceo NEXT='verify-api.sh'
+MARKER='' CONTAINER=wait-for-ceo
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs podman jq oc flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest
+needs_input 'run release-info.sh first' release-info/{images,digest}
 needs_input 'it comes with bootstrap.ign: is this the bootstrap node?' auth/kubeconfig
 option '--timeout=S' TIMEOUT 'wait for the condition S seconds instead of 2700'
 begin "$@"
@@ -47,7 +49,7 @@ begin "$@"
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 CLUSTER_ETCD_OPERATOR_IMAGE="$(image cluster-etcd-operator)"
 
 # WHY HINT [STATUS]

@@ -33,15 +33,17 @@ HOST_ROOT=''
 CLUSTER_DOMAIN='compact.bootlab.test'
 RELEASE='4.21'
 ETCD_ENDPOINTS='https://localhost:2379'
-STAGE=wait-for-etcd RECORD=wait-for-etcd
-MARKER='' CONTAINER=etcdctl NEXT='start-bootstrap.sh'
+STAGE=wait-for-etcd RECORD=wait-for-etcd NEXT='start-bootstrap.sh'
+MARKER='' CONTAINER=etcdctl
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs podman jq flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest
-needs_input 'run render-etcd.sh first' tls/etcd-ca-bundle.crt tls/etcd-client.crt \
-  tls/etcd-client.key "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
+needs_input 'run release-info.sh first' release-info/{images,digest}
+needs_input 'run render-etcd.sh first' tls/{etcd-ca-bundle.crt,etcd-client.crt,etcd-client.key} \
+  "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
 left_out_if stop-etcd.done
 option '--timeout=S' TIMEOUT 'give up after S seconds instead of 1200'
 begin "$@"
@@ -49,7 +51,7 @@ begin "$@"
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 MACHINE_CONFIG_ETCD_IMAGE="$(image etcd)"
 
 # WHY HINT [STATUS]

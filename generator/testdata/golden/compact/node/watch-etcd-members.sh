@@ -26,15 +26,16 @@ MASTERS=$'master-0 192.168.126.20\n'
 MASTERS+=$'master-1 192.168.126.21\n'
 MASTERS+='master-2 192.168.126.22'
 STAGE=watch-etcd-members RECORD=watch-etcd-members
-MARKER=''
 NEXT='back to the terminal of the stage that is running'
+MARKER=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs podman jq flock
 needs_input 'run release-info.sh first' release-info/images
-needs_input 'run render-etcd.sh first' tls/etcd-ca-bundle.crt tls/etcd-client.crt \
-  tls/etcd-client.key
+needs_input 'run render-etcd.sh first' tls/{etcd-ca-bundle.crt,etcd-client.crt,etcd-client.key}
 runs_in_parallel
 option '--until=N' UNTIL 'end as soon as N members vote and all are well'
 option '--timeout=S' TIMEOUT 'gives up after S seconds instead of 3600'

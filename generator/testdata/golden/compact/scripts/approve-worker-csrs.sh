@@ -26,11 +26,12 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_DOMAIN='compact.bootlab.test'
 WORKERS=''
-STAGE=approve-worker-csrs RECORD=approve-worker-csrs
+STAGE=approve-worker-csrs RECORD=approve-worker-csrs NEXT='back to wait-for-operators.sh'
 MARKER=''
-NEXT='back to wait-for-operators.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 # shellcheck source=lib/ending.sh
 source "${SCRIPTS}/lib/ending.sh"
 

@@ -20,10 +20,12 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=copy-manifests RECORD=openshift-manifests
-MARKER=openshift-manifests.done NEXT='render-api.sh'
+STAGE=copy-manifests RECORD=openshift-manifests NEXT='render-api.sh'
+MARKER=openshift-manifests.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/later.sh
+source "${SCRIPTS}/lib/later.sh"
 
 needs jq flock
 needs_input 'run make-manifests.sh first' openshift/99_feature-gate.yaml openshift/

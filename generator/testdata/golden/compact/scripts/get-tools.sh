@@ -19,8 +19,8 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_NAME='compact'
-STAGE=get-tools RECORD=get-tools
-MARKER=get-tools.done NEXT='copy-manifests.sh'
+STAGE=get-tools RECORD=get-tools NEXT='copy-manifests.sh'
+MARKER=get-tools.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -43,8 +43,8 @@ SERVICE_NETWORK='172.30.0.0/16'
 CONTROL_PLANE_REPLICAS='3'
 COMPUTE_REPLICAS='0'
 SSH_KEY=''
-STAGE=make-ignition RECORD=make-ignition
-MARKER=make-ignition.done NEXT=''
+STAGE=make-ignition RECORD=make-ignition NEXT=''
+MARKER=make-ignition.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

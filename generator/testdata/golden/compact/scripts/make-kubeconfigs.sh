@@ -29,15 +29,18 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_NAME='compact'
 CLUSTER_DOMAIN='compact.bootlab.test'
-STAGE=make-kubeconfigs RECORD=make-kubeconfigs
-MARKER=make-kubeconfigs.done NEXT='make-manifests.sh'
+STAGE=make-kubeconfigs RECORD=make-kubeconfigs NEXT='make-manifests.sh'
+MARKER=make-kubeconfigs.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/later.sh
+source "${SCRIPTS}/lib/later.sh"
 
 needs openssl jq flock
-needs_input 'run make-pki.sh first' tls/kube-apiserver-complete-server-ca-bundle.crt \
-  tls/kube-apiserver-localhost-ca-bundle.crt tls/admin-kubeconfig-client.crt \
-  tls/admin-kubeconfig-client.key tls/kubelet-client.crt tls/kubelet-client.key
+needs_input 'run make-pki.sh first' \
+  tls/{kube-apiserver-complete-server-ca-bundle.crt,kube-apiserver-localhost-ca-bundle.crt} \
+  tls/{admin-kubeconfig-client.crt,admin-kubeconfig-client.key,kubelet-client.crt} \
+  tls/kubelet-client.key
 invalidates unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \
   'openshift-install made other kubeconfigs'
 invalidates cvo-bootstrap.done render-cvo.sh \

@@ -55,14 +55,16 @@ INFRASTRUCTURE_TOPOLOGY='HighlyAvailable'
 INGRESS_PLACEMENT='Workers'
 MASTERS_SCHEDULABLE='true'
 SSH_KEY=''
-STAGE=make-manifests RECORD=make-manifests
-MARKER=make-manifests.done NEXT='release-info.sh'
+STAGE=make-manifests RECORD=make-manifests NEXT='release-info.sh'
+MARKER=make-manifests.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/later.sh
+source "${SCRIPTS}/lib/later.sh"
 
 needs openssl jq flock
-needs_input 'run make-pki.sh first' tls/root-ca.crt tls/root-ca.key tls/machine-config-server.crt \
-  tls/machine-config-server.key
+needs_input 'run make-pki.sh first' \
+  tls/{root-ca.crt,root-ca.key,machine-config-server.crt,machine-config-server.key}
 invalidates unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \
   'openshift-install wrote other manifests'
 invalidates openshift-manifests.done copy-manifests.sh \

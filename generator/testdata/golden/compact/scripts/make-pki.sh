@@ -32,11 +32,14 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_DOMAIN='compact.bootlab.test'
 KUBERNETES_SERVICE_ADDRESS='172.30.0.1'
-STAGE=make-pki RECORD=make-pki
+STAGE=make-pki RECORD=make-pki NEXT='make-kubeconfigs.sh'
 MARKER=make-pki.done
-NEXT='make-kubeconfigs.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/later.sh
+source "${SCRIPTS}/lib/later.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs openssl jq flock
 invalidates unpack-bootstrap-ignition.done unpack-bootstrap-ignition.sh \

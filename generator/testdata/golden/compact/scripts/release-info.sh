@@ -21,8 +21,8 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 RELEASE_IMAGE='quay.io/okd/scos-release:4.21.0-okd-scos.8'
 IMAGE_OVERRIDES=''
-STAGE=release-info RECORD=release-info
-MARKER=release-info.done NEXT='copy-manifests.sh'
+STAGE=release-info RECORD=release-info NEXT='copy-manifests.sh'
+MARKER=release-info.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

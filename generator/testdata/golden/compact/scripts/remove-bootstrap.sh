@@ -33,11 +33,12 @@ BOOTSTRAP_IGNITION='bootlab-compact-bootstrap.ign'
 BALANCER_SOCKET='../vms/haproxy.sock'
 BOOTSTRAP_BACKENDS='api machine-config-server'
 KUBECONFIG_FILE=install/auth/kubeconfig
-STAGE=remove-bootstrap RECORD=remove-bootstrap
+STAGE=remove-bootstrap RECORD=remove-bootstrap NEXT='wait-for-operators.sh'
 MARKER=remove-bootstrap.done
-NEXT='wait-for-operators.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 # shellcheck source=lib/ending.sh
 source "${SCRIPTS}/lib/ending.sh"
 

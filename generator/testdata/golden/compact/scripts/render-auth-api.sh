@@ -30,21 +30,20 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
 CLUSTER_PROFILE_ANNOTATION='self-managed-high-availability'
-STAGE=render-auth-api RECORD=auth-api-bootstrap
-MARKER=auth-api-bootstrap.done CONTAINER=auth-api-render NEXT='render-config.sh'
+STAGE=render-auth-api RECORD=auth-api-bootstrap NEXT='render-config.sh'
+MARKER=auth-api-bootstrap.done CONTAINER=auth-api-render
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest \
-  release-info/version
+needs_input 'run release-info.sh first' release-info/{images,digest,version}
 needs_input 'run make-manifests.sh first' manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 AUTH_OPERATOR_IMAGE="$(image cluster-authentication-operator)"
 VERSION="$(< release-info/version)"
 

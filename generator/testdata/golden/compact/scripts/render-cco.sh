@@ -31,14 +31,13 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-cco RECORD=cco-bootstrap
+STAGE=render-cco RECORD=cco-bootstrap NEXT='render-all.sh --verify'
 MARKER=cco-bootstrap.done CONTAINER=cco-render
-NEXT='render-all.sh --verify'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest
+needs_input 'run release-info.sh first' release-info/{images,digest}
 needs_input 'run make-manifests.sh first' manifests/cluster-config.yaml
 needs_input 'run copy-manifests.sh first' bootstrap-manifests/
 begin "$@"
@@ -46,7 +45,7 @@ begin "$@"
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 CLOUD_CREDENTIAL_OPERATOR_IMAGE="$(image cloud-credential-operator)"
 
 if step 1 'Pull the image'; then

@@ -30,14 +30,13 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-config RECORD=config-bootstrap
-MARKER=config-bootstrap.done CONTAINER=config-render NEXT='render-cvo.sh'
+STAGE=render-config RECORD=config-bootstrap NEXT='render-cvo.sh'
+MARKER=config-bootstrap.done CONTAINER=config-render
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest \
-  release-info/version
+needs_input 'run release-info.sh first' release-info/{images,digest,version}
 needs_input 'run make-manifests.sh first' manifests/cluster-infrastructure-02-config.yml \
   manifests/
 needs_input 'run make-pki.sh first' tls/
@@ -46,7 +45,7 @@ begin "$@"
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 CONFIG_OPERATOR_IMAGE="$(image cluster-config-operator)"
 VERSION="$(< release-info/version)"
 

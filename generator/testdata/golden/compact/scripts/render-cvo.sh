@@ -31,8 +31,8 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-cvo RECORD=cvo-bootstrap
-MARKER=cvo-bootstrap.done CONTAINER=cvo-render NEXT='render-etcd.sh'
+STAGE=render-cvo RECORD=cvo-bootstrap NEXT='render-etcd.sh'
+MARKER=cvo-bootstrap.done CONTAINER=cvo-render
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 

@@ -40,23 +40,23 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-etcd RECORD=etcd-bootstrap
+STAGE=render-etcd RECORD=etcd-bootstrap NEXT='render-kube-apiserver.sh'
 MARKER=etcd-bootstrap.done CONTAINER=etcd-render
-NEXT='render-kube-apiserver.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq openssl flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest
-needs_input 'run make-manifests.sh first' manifests/cluster-config.yaml \
-  manifests/cluster-infrastructure-02-config.yml manifests/cluster-network-02-config.yml
+needs_input 'run release-info.sh first' release-info/{images,digest}
+needs_input 'run make-manifests.sh first' \
+  manifests/{cluster-config.yaml,cluster-infrastructure-02-config.yml} \
+  manifests/cluster-network-02-config.yml
 needs_input 'run make-pki.sh first' tls/
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 MACHINE_CONFIG_ETCD_IMAGE="$(image etcd)"
 CLUSTER_ETCD_OPERATOR_IMAGE="$(image cluster-etcd-operator)"
 

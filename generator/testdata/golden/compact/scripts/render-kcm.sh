@@ -42,27 +42,25 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-kcm RECORD=kube-controller-manager-bootstrap
+STAGE=render-kcm RECORD=kube-controller-manager-bootstrap NEXT='render-scheduler.sh'
 MARKER=kube-controller-manager-bootstrap.done CONTAINER=kube-controller-render
-NEXT='render-scheduler.sh'
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq openssl flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest \
-  release-info/version
+needs_input 'run release-info.sh first' release-info/{images,digest,version}
 needs_input 'run make-manifests.sh first' manifests/ manifests/cluster-network-02-config.yml
 needs_input 'run render-api.sh first' manifests/99_feature-gate.yaml
 needs_input 'run make-kubeconfigs.sh first' auth/kubeconfig
-needs_input 'run make-pki.sh first' tls/service-account.key tls/kubelet-signer.crt \
-  tls/kubelet-signer.key tls/kubelet-client-ca-bundle.crt
+needs_input 'run make-pki.sh first' \
+  tls/{service-account.key,kubelet-signer.crt,kubelet-signer.key,kubelet-client-ca-bundle.crt}
 needs_input 'run copy-manifests.sh first' bootstrap-manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 KUBE_CONTROLLER_MANAGER_OPERATOR_IMAGE="$(image cluster-kube-controller-manager-operator)"
 OPENSHIFT_HYPERKUBE_IMAGE="$(image hyperkube)"
 OPENSHIFT_CLUSTER_POLICY_IMAGE="$(image cluster-policy-controller)"

@@ -52,30 +52,28 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
 ETCD_ENDPOINTS='https://localhost:2379'
-STAGE=render-kube-apiserver RECORD=kube-apiserver-bootstrap
-MARKER=kube-apiserver-bootstrap.done CONTAINER=kube-apiserver-render NEXT='render-kcm.sh'
+STAGE=render-kube-apiserver RECORD=kube-apiserver-bootstrap NEXT='render-kcm.sh'
+MARKER=kube-apiserver-bootstrap.done CONTAINER=kube-apiserver-render
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq openssl flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest \
-  release-info/version release-info/kubernetes-version
+needs_input 'run release-info.sh first' release-info/{images,digest,version,kubernetes-version}
 needs_input 'run render-api.sh first' manifests/99_feature-gate.yaml
-needs_input 'run make-manifests.sh first' manifests/cluster-network-02-config.yml \
-  manifests/cluster-infrastructure-02-config.yml
-needs_input 'run render-etcd.sh first' tls/etcd-ca-bundle.crt tls/etcd-client.crt \
-  tls/etcd-client.key
-needs_input 'run make-pki.sh first' tls/aggregator-signer.crt tls/kube-control-plane-signer.crt \
-  tls/kube-apiserver-to-kubelet-signer.crt tls/kube-apiserver-lb-signer.crt \
-  tls/kube-apiserver-localhost-signer.crt tls/kube-apiserver-service-network-signer.crt \
-  tls/service-account.pub
+needs_input 'run make-manifests.sh first' \
+  manifests/{cluster-network-02-config.yml,cluster-infrastructure-02-config.yml}
+needs_input 'run render-etcd.sh first' tls/{etcd-ca-bundle.crt,etcd-client.crt,etcd-client.key}
+needs_input 'run make-pki.sh first' \
+  tls/{aggregator-signer.crt,kube-control-plane-signer.crt,kube-apiserver-to-kubelet-signer.crt} \
+  tls/{kube-apiserver-lb-signer.crt,kube-apiserver-localhost-signer.crt} \
+  tls/{kube-apiserver-service-network-signer.crt,service-account.pub}
 needs_input 'run copy-manifests.sh first' bootstrap-manifests/
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 KUBE_APISERVER_OPERATOR_IMAGE="$(image cluster-kube-apiserver-operator)"
 OPENSHIFT_HYPERKUBE_IMAGE="$(image hyperkube)"
 VERSION="$(< release-info/version)"

@@ -57,21 +57,20 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-mco RECORD=mco-bootstrap
-MARKER=mco-bootstrap.done CONTAINER=mco-render NEXT='render-cco.sh'
+STAGE=render-mco RECORD=mco-bootstrap NEXT='render-cco.sh'
+MARKER=mco-bootstrap.done CONTAINER=mco-render
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq openssl flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest \
-  release-info/version
-needs_input 'run make-manifests.sh first' manifests/cluster-config.yaml \
-  manifests/cluster-infrastructure-02-config.yml manifests/cluster-network-02-config.yml \
-  manifests/cluster-dns-02-config.yml manifests/cluster-proxy-01-config.yaml \
-  manifests/openshift-config-secret-pull-secret.yaml openshift/
+needs_input 'run release-info.sh first' release-info/{images,digest,version}
+needs_input 'run make-manifests.sh first' \
+  manifests/{cluster-config.yaml,cluster-infrastructure-02-config.yml} \
+  manifests/{cluster-network-02-config.yml,cluster-dns-02-config.yml} \
+  manifests/{cluster-proxy-01-config.yaml,openshift-config-secret-pull-secret.yaml} openshift/
 needs_input 'run render-api.sh first' manifests/99_feature-gate.yaml
-needs_input 'run make-pki.sh first' tls/root-ca.crt \
-  tls/kube-apiserver-complete-client-ca-bundle.crt tls/machine-config-server.crt \
+needs_input 'run make-pki.sh first' \
+  tls/{root-ca.crt,kube-apiserver-complete-client-ca-bundle.crt,machine-config-server.crt} \
   tls/machine-config-server.key
 needs_input 'run make-kubeconfigs.sh first' auth/kubeconfig-kubelet
 begin "$@"
@@ -79,7 +78,7 @@ begin "$@"
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 MACHINE_CONFIG_OPERATOR_IMAGE="$(image machine-config-operator)"
 RELEASE_IMAGE_DIGEST="$(< release-info/digest)"
 VERSION="$(< release-info/version)"

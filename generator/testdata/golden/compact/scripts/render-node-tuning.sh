@@ -29,13 +29,15 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-node-tuning RECORD=node-tuning-bootstrap
-MARKER=node-tuning-bootstrap.done CONTAINER=node-tuning-render NEXT='render-mco.sh'
+STAGE=render-node-tuning RECORD=node-tuning-bootstrap NEXT='render-mco.sh'
+MARKER=node-tuning-bootstrap.done CONTAINER=node-tuning-render
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/later.sh
+source "${SCRIPTS}/lib/later.sh"
 
 needs podman jq flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest
+needs_input 'run release-info.sh first' release-info/{images,digest}
 needs_input 'run make-manifests.sh first' manifests/ \
   manifests/cluster-infrastructure-02-config.yml
 invalidates mco-bootstrap.done render-mco.sh \
@@ -45,7 +47,7 @@ begin "$@"
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 NODE_TUNING_OPERATOR_IMAGE="$(image cluster-node-tuning-operator)"
 
 if step 1 'Pull the image'; then

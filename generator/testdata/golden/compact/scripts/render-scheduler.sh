@@ -33,13 +33,13 @@ SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
-STAGE=render-scheduler RECORD=kube-scheduler-bootstrap
-MARKER=kube-scheduler-bootstrap.done CONTAINER=kube-scheduler-render NEXT='render-ingress.sh'
+STAGE=render-scheduler RECORD=kube-scheduler-bootstrap NEXT='render-ingress.sh'
+MARKER=kube-scheduler-bootstrap.done CONTAINER=kube-scheduler-render
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
 
 needs podman jq flock
-needs_input 'run release-info.sh first' release-info/images release-info/digest
+needs_input 'run release-info.sh first' release-info/{images,digest}
 needs_input 'run make-kubeconfigs.sh first' auth/kubeconfig
 needs_input 'run make-pki.sh first' tls/
 needs_input 'run copy-manifests.sh first' bootstrap-manifests/
@@ -49,7 +49,7 @@ begin "$@"
 # How podman reaches the registries, and which images the release contains.
 # shellcheck source=lib/registries.sh
 source "${SCRIPTS}/lib/registries.sh"
-image() { grep "^$1 " release-info/images | cut --delimiter=' ' --fields=2; }
+image() { grep --only-matching --perl-regexp "^$1 \K.*" release-info/images; }
 KUBE_SCHEDULER_OPERATOR_IMAGE="$(image cluster-kube-scheduler-operator)"
 OPENSHIFT_HYPERKUBE_IMAGE="$(image hyperkube)"
 

@@ -26,10 +26,12 @@ SMOKE_NAMESPACE='bootlab-compact'
 SMOKE_HOST='bootlab-smoke-test.apps.compact.bootlab.test'
 SMOKE_GREETING='This is compact.bootlab.test.'
 KUBECONFIG_FILE=install/auth/kubeconfig
-STAGE=smoke-test RECORD=smoke-test
-MARKER='' NEXT=''
+STAGE=smoke-test RECORD=smoke-test NEXT=''
+MARKER=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 # shellcheck source=lib/ending.sh
 source "${SCRIPTS}/lib/ending.sh"
 

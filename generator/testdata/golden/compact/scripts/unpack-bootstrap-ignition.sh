@@ -33,10 +33,14 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
 OUT_DIR="${SCRIPTS%/*}"
 IGNITION_FILE="${OUT_DIR}"/'../bootstrap.ign'
-STAGE=unpack-bootstrap-ignition RECORD=unpack-bootstrap-ignition
-MARKER=unpack-bootstrap-ignition.done NEXT='release-info.sh'
+STAGE=unpack-bootstrap-ignition RECORD=unpack-bootstrap-ignition NEXT='release-info.sh'
+MARKER=unpack-bootstrap-ignition.done
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/later.sh
+source "${SCRIPTS}/lib/later.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs jq gzip openssl flock
 invalidates make-pki.done make-pki.sh \
@@ -74,13 +78,10 @@ invalidates api-bootstrap.done render-api.sh \
 # A file that is refused invalidates nothing: a step removes the markers.
 invalidates_by_step
 option '--ignition=FILE' IGNITION_OPTION 'unpack this file, not bootstrap.ign beside lab.yaml'
+read_options "$@"
+[[ " $* " != *' --ignition= '* ]] || die 2 '--ignition names no file' 'write --ignition=FILE'
 # A name is relative to the directory in which the script was called.
-for argument in "$@"; do
-  [[ ${argument} == --ignition=* ]] || continue
-  [[ -n ${argument#*=} ]] || die 2 '--ignition names no file' 'write --ignition=FILE'
-  IGNITION_FILE=${argument#*=}
-done
-IGNITION_FILE="$(readlink -m -- "${IGNITION_FILE}")"
+IGNITION_FILE="$(readlink -m -- "${IGNITION_OPTION:-${IGNITION_FILE}}")"
 # What is unpacked already needs no file.
 if [[ ! -e ${ASSET_DIR}/${MARKER} || " $* " == *' --force '* ]]; then
   [[ -f ${IGNITION_FILE} && -r ${IGNITION_FILE} ]] ||

@@ -29,10 +29,12 @@ ASSET_DIR="${SCRIPTS%/*}/work/assets"
 # work/host stands in for / here; HOST_ROOT is empty only on a real node.
 HOST_ROOT="${ASSET_DIR%/*}/host"
 KUBECONFIG_FILE=install/auth/kubeconfig
-STAGE=wait-for-operators RECORD=wait-for-operators
-MARKER='' NEXT='smoke-test.sh'
+STAGE=wait-for-operators RECORD=wait-for-operators NEXT='smoke-test.sh'
+MARKER=''
 # shellcheck source=lib/stage.sh
 source "${SCRIPTS}/lib/stage.sh"
+# shellcheck source=lib/options.sh
+source "${SCRIPTS}/lib/options.sh"
 
 needs jq flock
 needs_input 'run get-tools.sh first' tools/oc

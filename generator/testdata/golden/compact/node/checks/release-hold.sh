@@ -14,12 +14,11 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check released 'the hold is released' << 'COMMAND'
-units="$([[ ${UNIT:-all} == all ]] && echo bootkube approve-csr progress || echo "${UNIT}")"
-for unit in ${units}; do
-  [[ -e ${HOST_ROOT}/etc/bootlab/automatic/${unit} ]] || { echo "${unit} is held" && false; }
-done
-COMMAND
+check released 'the hold is released' <<< \
+  'units="$([[ ${UNIT:-all} == all ]] && echo bootkube approve-csr progress || echo "${UNIT}")"
+  for unit in ${units}; do
+    [[ -e ${HOST_ROOT}/etc/bootlab/automatic/${unit} ]] || { echo "${unit} is held" && false; }
+  done'
 check running 'the service is running, or has done its work' << 'COMMAND'
 units="$([[ ${UNIT:-all} == all ]] && echo bootkube approve-csr progress || echo "${UNIT}")"
 for unit in ${units}; do

@@ -15,10 +15,9 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check reached 'the stage is done' << 'COMMAND'
-[[ -e ${UNTIL_MARKER:?name the stage: run-bootkube-until.sh STAGE --verify} ]] ||
-  { echo "${UNTIL_MARKER} is missing" && false; }
-COMMAND
+check reached 'the stage is done' <<< \
+  '[[ -e ${UNTIL_MARKER:?name the stage: run-bootkube-until.sh STAGE --verify} ]] ||
+    { echo "${UNTIL_MARKER} is missing" && false; }'
 check stopped 'bootkube.service does not run' << 'COMMAND'
 systemctl show --property=ActiveState bootkube.service | grep -E '=(inactive|failed)$' ||
   { echo 'it is running' && false; }

@@ -37,16 +37,15 @@ for pod in ${REQUIRED_PODS}; do
 done
 ((bad == 0))
 COMMAND
-check torn-down 'the bootstrap control plane is gone' << 'COMMAND'
-for file in "${HOST_ROOT}/etc/kubernetes/manifests/kube-apiserver-pod.yaml" \
-  "${HOST_ROOT}/etc/kubernetes/manifests/kube-controller-manager-pod.yaml" \
-  "${HOST_ROOT}/etc/kubernetes/manifests/kube-scheduler-pod.yaml" \
-  "${HOST_ROOT}/etc/kubernetes/manifests/bootstrap-pod.yaml" \
-  "${HOST_ROOT}/etc/kubernetes/manifests/cloud-credential-operator-pod.yaml" \
-  "${HOST_ROOT}/etc/kubernetes/bootstrap-secrets/kubeconfig"; do
-  [[ ! -e "${file}" ]] || { echo "${file}" && false; }
-done
-COMMAND
+check torn-down 'the bootstrap control plane is gone' <<< \
+  'for file in "${HOST_ROOT}/etc/kubernetes/manifests/kube-apiserver-pod.yaml" \
+    "${HOST_ROOT}/etc/kubernetes/manifests/kube-controller-manager-pod.yaml" \
+    "${HOST_ROOT}/etc/kubernetes/manifests/kube-scheduler-pod.yaml" \
+    "${HOST_ROOT}/etc/kubernetes/manifests/bootstrap-pod.yaml" \
+    "${HOST_ROOT}/etc/kubernetes/manifests/cloud-credential-operator-pod.yaml" \
+    "${HOST_ROOT}/etc/kubernetes/bootstrap-secrets/kubeconfig"; do
+    [[ ! -e "${file}" ]] || { echo "${file}" && false; }
+  done'
 check etcd-stays 'etcd is not torn down with it' <<< \
   '[[ -s "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" ]]'
 

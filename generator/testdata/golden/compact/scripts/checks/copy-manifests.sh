@@ -17,11 +17,10 @@ source "${SCRIPTS}/lib/checks.sh"
 
 check arrived 'every file of openshift/ is in manifests/' <<< \
   'for file in openshift/*; do ls "manifests/${file##*/}" > /dev/null; done'
-check unchanged 'what arrived is what was sent' << 'COMMAND'
-for file in openshift/*; do
-  [[ ${file} == */99_feature-gate.yaml ]] || cmp "${file}" "manifests/${file##*/}"
-done
-COMMAND
+check unchanged 'what arrived is what was sent' <<< \
+  'for file in openshift/*; do
+    [[ ${file} == */99_feature-gate.yaml ]] || cmp "${file}" "manifests/${file##*/}"
+  done'
 check objects 'every file in manifests/ is an object' << 'COMMAND'
 for file in manifests/*; do
   if [[ $(head -c 1 "${file}") == '{' ]]; then

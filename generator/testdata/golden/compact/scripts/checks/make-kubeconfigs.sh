@@ -20,35 +20,30 @@ check private 'no one else can read the kubeconfigs' << 'COMMAND'
 stat --format='%04a %n' auth/kubeconfig auth/kubeconfig-loopback auth/kubeconfig-kubelet |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
-check admin-server 'the administrator'\''s goes to api-int' << 'COMMAND'
-grep -E -e "\\bserver\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
-  auth/kubeconfig
-COMMAND
-check admin-embeds 'the administrator'\''s holds what tls/ holds' << 'COMMAND'
-data() { sed -n "s/.*$1-data: //p" auth/kubeconfig | base64 --decode; }
-data certificate-authority | cmp - tls/kube-apiserver-complete-server-ca-bundle.crt
-data client-certificate | cmp - tls/admin-kubeconfig-client.crt
-data client-key | cmp - tls/admin-kubeconfig-client.key
-COMMAND
+check admin-server 'the administrator'\''s goes to api-int' <<< \
+  'grep -E -e "\\bserver\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
+    auth/kubeconfig'
+check admin-embeds 'the administrator'\''s holds what tls/ holds' <<< \
+  'data() { sed -n "s/.*$1-data: //p" auth/kubeconfig | base64 --decode; }
+  data certificate-authority | cmp - tls/kube-apiserver-complete-server-ca-bundle.crt
+  data client-certificate | cmp - tls/admin-kubeconfig-client.crt
+  data client-key | cmp - tls/admin-kubeconfig-client.key'
 check loopback-server 'the loopback one stays on the node' << 'COMMAND'
 grep -E -e '\bserver"?: *"?https://localhost:6443"?(,|}| *$)' auth/kubeconfig-loopback
 COMMAND
-check loopback-embeds 'the loopback one holds what tls/ holds' << 'COMMAND'
-data() { sed -n "s/.*$1-data: //p" auth/kubeconfig-loopback | base64 --decode; }
-data certificate-authority | cmp - tls/kube-apiserver-localhost-ca-bundle.crt
-data client-certificate | cmp - tls/admin-kubeconfig-client.crt
-data client-key | cmp - tls/admin-kubeconfig-client.key
-COMMAND
-check kubelet-server 'the nodes'\'' goes to api-int' << 'COMMAND'
-grep -E -e "\\bserver\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
-  auth/kubeconfig-kubelet
-COMMAND
-check kubelet-embeds 'the nodes'\'' holds what tls/ holds' << 'COMMAND'
-data() { sed -n "s/.*$1-data: //p" auth/kubeconfig-kubelet | base64 --decode; }
-data certificate-authority | cmp - tls/kube-apiserver-complete-server-ca-bundle.crt
-data client-certificate | cmp - tls/kubelet-client.crt
-data client-key | cmp - tls/kubelet-client.key
-COMMAND
+check loopback-embeds 'the loopback one holds what tls/ holds' <<< \
+  'data() { sed -n "s/.*$1-data: //p" auth/kubeconfig-loopback | base64 --decode; }
+  data certificate-authority | cmp - tls/kube-apiserver-localhost-ca-bundle.crt
+  data client-certificate | cmp - tls/admin-kubeconfig-client.crt
+  data client-key | cmp - tls/admin-kubeconfig-client.key'
+check kubelet-server 'the nodes'\'' goes to api-int' <<< \
+  'grep -E -e "\\bserver\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
+    auth/kubeconfig-kubelet'
+check kubelet-embeds 'the nodes'\'' holds what tls/ holds' <<< \
+  'data() { sed -n "s/.*$1-data: //p" auth/kubeconfig-kubelet | base64 --decode; }
+  data certificate-authority | cmp - tls/kube-apiserver-complete-server-ca-bundle.crt
+  data client-certificate | cmp - tls/kubelet-client.crt
+  data client-key | cmp - tls/kubelet-client.key'
 check admin-context 'the administrator'\''s knows which of its users to be' << 'COMMAND'
 grep -E -e '\bcurrent-context"?: *"?admin"?(,|}| *$)' auth/kubeconfig
 COMMAND
@@ -58,11 +53,10 @@ COMMAND
 check kubelet-context 'the nodes'\'' knows which of its users to be' << 'COMMAND'
 grep -E -e '\bcurrent-context"?: *"?kubelet"?(,|}| *$)' auth/kubeconfig-kubelet
 COMMAND
-check client-still-valid 'what they show to the API has not run out' << 'COMMAND'
-certificates=(tls/admin-kubeconfig-client.crt tls/kubelet-client.crt)
-openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-openssl verify -attime $((EPOCHSECONDS + 86400)) \
-  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-COMMAND
+check client-still-valid 'what they show to the API has not run out' <<< \
+  'certificates=(tls/admin-kubeconfig-client.crt tls/kubelet-client.crt)
+  openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+  openssl verify -attime $((EPOCHSECONDS + 86400)) \
+    -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"'
 
 end_of_checks

@@ -63,48 +63,40 @@ COMMAND
 check no-pull-secret 'the cluster'\''s install-config holds no pull secret' << 'COMMAND'
 grep -E -e '^ +pullSecret: ""$' manifests/cluster-config.yaml
 COMMAND
-check domain 'the cluster'\''s domain is the lab'\''s' << 'COMMAND'
-grep -E -e "\\bbaseDomain\"?: *\"?${CLUSTER_DOMAIN}\"?(,|}| *$)" \
-  manifests/cluster-dns-02-config.yml
-COMMAND
+check domain 'the cluster'\''s domain is the lab'\''s' <<< \
+  'grep -E -e "\\bbaseDomain\"?: *\"?${CLUSTER_DOMAIN}\"?(,|}| *$)" \
+    manifests/cluster-dns-02-config.yml'
 check platform 'the platform is none, and the status says so' << 'COMMAND'
 sed -n '/^  platformStatus:/,$p' manifests/cluster-infrastructure-02-config.yml |
   grep -x ' *type: None'
 COMMAND
-check topology 'the control plane has the topology of its number of masters' << 'COMMAND'
-grep -E -e "\\bcontrolPlaneTopology\"?: *\"?${CONTROL_PLANE_TOPOLOGY}\"?(,|}| *$)" \
-  manifests/cluster-infrastructure-02-config.yml
-COMMAND
-check workers-topology 'the infrastructure has the topology of its number of workers' << 'COMMAND'
-grep -E -e "\\binfrastructureTopology\"?: *\"?${INFRASTRUCTURE_TOPOLOGY}\"?(,|}| *$)" \
-  manifests/cluster-infrastructure-02-config.yml
-COMMAND
-check api-url 'the API'\''s outer address is known' << 'COMMAND'
-grep -E -e "\\bapiServerURL\"?: *\"?https://api[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
-  manifests/cluster-infrastructure-02-config.yml
-COMMAND
+check topology 'the control plane has the topology of its number of masters' <<< \
+  'grep -E -e "\\bcontrolPlaneTopology\"?: *\"?${CONTROL_PLANE_TOPOLOGY}\"?(,|}| *$)" \
+    manifests/cluster-infrastructure-02-config.yml'
+check workers-topology 'the infrastructure has the topology of its number of workers' <<< \
+  'grep -E -e "\\binfrastructureTopology\"?: *\"?${INFRASTRUCTURE_TOPOLOGY}\"?(,|}| *$)" \
+    manifests/cluster-infrastructure-02-config.yml'
+check api-url 'the API'\''s outer address is known' <<< \
+  'grep -E -e "\\bapiServerURL\"?: *\"?https://api[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
+    manifests/cluster-infrastructure-02-config.yml'
 check api-int-url 'the API'\''s inner address is known' << 'COMMAND'
 grep -E -e "\\bapiServerInternalURI\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
   manifests/cluster-infrastructure-02-config.yml
 COMMAND
 check service-network 'services get the lab'\''s network' <<< \
   'grep -E -e "- *\"?${SERVICE_NETWORK}\"?(,|}| *$)" manifests/cluster-network-02-config.yml'
-check cluster-network 'pods get the lab'\''s network' << 'COMMAND'
-grep -E -e "\\bcidr\"?: *\"?${CLUSTER_NETWORK}\"?(,|}| *$)" \
-  manifests/cluster-network-02-config.yml
-COMMAND
-check network-type 'the network plugin is the lab'\''s' << 'COMMAND'
-grep -E -e "\\bnetworkType\"?: *\"?${NETWORK_TYPE}\"?(,|}| *$)" \
-  manifests/cluster-network-02-config.yml
-COMMAND
-check routes 'routes lie below apps' << 'COMMAND'
-grep -E -e "\\bdomain\"?: *\"?apps[.]${CLUSTER_DOMAIN}\"?(,|}| *$)" \
-  manifests/cluster-ingress-02-config.yml
-COMMAND
-check schedulable 'masters take pods exactly if there are no workers' << 'COMMAND'
-grep -E -e "\\bmastersSchedulable\"?: *\"?${MASTERS_SCHEDULABLE}\"?(,|}| *$)" \
-  manifests/cluster-scheduler-02-config.yml
-COMMAND
+check cluster-network 'pods get the lab'\''s network' <<< \
+  'grep -E -e "\\bcidr\"?: *\"?${CLUSTER_NETWORK}\"?(,|}| *$)" \
+    manifests/cluster-network-02-config.yml'
+check network-type 'the network plugin is the lab'\''s' <<< \
+  'grep -E -e "\\bnetworkType\"?: *\"?${NETWORK_TYPE}\"?(,|}| *$)" \
+    manifests/cluster-network-02-config.yml'
+check routes 'routes lie below apps' <<< \
+  'grep -E -e "\\bdomain\"?: *\"?apps[.]${CLUSTER_DOMAIN}\"?(,|}| *$)" \
+    manifests/cluster-ingress-02-config.yml'
+check schedulable 'masters take pods exactly if there are no workers' <<< \
+  'grep -E -e "\\bmastersSchedulable\"?: *\"?${MASTERS_SCHEDULABLE}\"?(,|}| *$)" \
+    manifests/cluster-scheduler-02-config.yml'
 check proxy 'there is a Proxy object' << 'COMMAND'
 grep -E -e '\bkind"?: *"?Proxy"?(,|}| *$)' manifests/cluster-proxy-01-config.yaml
 COMMAND
@@ -123,22 +115,20 @@ for role in master worker; do
     cut -d , -f 2 | base64 --decode | cmp - tls/root-ca.crt
 done
 COMMAND
-check ignition-keys 'the Machine Config Server gets its keys' << 'COMMAND'
-for name in machine-config-server root-ca; do
-  file=manifests/machine-config-server-tls-secret.yaml
-  [[ ${name} != root-ca ]] || file=manifests/machine-config-server-ca-secret.yaml
-  [[ ${name} != root-ca || -e ${file} ]] || continue
-  for part in crt key; do
-    sed -n "s/^  tls.${part}: //p" "${file}" | base64 --decode | cmp - "tls/${name}.${part}"
-  done
-done
-COMMAND
-check ignition-still-valid 'what the Machine Config Server shows has not run out' << 'COMMAND'
-certificates=(tls/root-ca.crt tls/machine-config-server.crt)
-openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-openssl verify -attime $((EPOCHSECONDS + 86400)) \
-  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-COMMAND
+check ignition-keys 'the Machine Config Server gets its keys' <<< \
+  'for name in machine-config-server root-ca; do
+    file=manifests/machine-config-server-tls-secret.yaml
+    [[ ${name} != root-ca ]] || file=manifests/machine-config-server-ca-secret.yaml
+    [[ ${name} != root-ca || -e ${file} ]] || continue
+    for part in crt key; do
+      sed -n "s/^  tls.${part}: //p" "${file}" | base64 --decode | cmp - "tls/${name}.${part}"
+    done
+  done'
+check ignition-still-valid 'what the Machine Config Server shows has not run out' <<< \
+  'certificates=(tls/root-ca.crt tls/machine-config-server.crt)
+  openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+  openssl verify -attime $((EPOCHSECONDS + 86400)) \
+    -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"'
 check pull-secret 'the pull secret is one' << 'COMMAND'
 secret=$(sed -n 's/^  .dockerconfigjson: //p' manifests/openshift-config-secret-pull-secret.yaml |
   base64 --decode)
@@ -159,17 +149,16 @@ password="$(cat auth/kubeadmin-password)"
 [[ $(printf '%s\n%s\n' "${password}" "${hash}" | "${program[@]}") == "${hash}" ]] ||
   { echo 'the hash is that of another password' && false; }
 COMMAND
-check ssh-key 'the nodes get the lab'\''s SSH key' << 'COMMAND'
-key=$(printf %s "${SSH_KEY}" | jq --raw-input --slurp .)
-for file in openshift/99_openshift-machineconfig_99-{master,worker}-ssh.yaml; do
-  if [[ -z ${SSH_KEY} ]]; then
-    [[ ! -e ${file} ]]
-  else
-    grep -xF -e "        - ${key}" "${file}"
-  fi ||
-    { echo "${file} is not what lab.yaml asks for" && false; }
-done
-COMMAND
+check ssh-key 'the nodes get the lab'\''s SSH key' <<< \
+  'key=$(printf %s "${SSH_KEY}" | jq --raw-input --slurp .)
+  for file in openshift/99_openshift-machineconfig_99-{master,worker}-ssh.yaml; do
+    if [[ -z ${SSH_KEY} ]]; then
+      [[ ! -e ${file} ]]
+    else
+      grep -xF -e "        - ${key}" "${file}"
+    fi ||
+      { echo "${file} is not what lab.yaml asks for" && false; }
+  done'
 check ids 'the cluster is the same in all files' << 'COMMAND'
 jq --exit-status --arg name "${CLUSTER_NAME}" '.clusterName == $name and
   (.clusterID | length) == 36 and (.infraID | length) > 5' metadata.json

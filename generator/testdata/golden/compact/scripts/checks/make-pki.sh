@@ -52,31 +52,27 @@ check private 'no one else can read a key' << 'COMMAND'
 stat --format='%04a %n' tls/*.key |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
-check key-pairs 'every certificate belongs to its key' << 'COMMAND'
-for file in tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt tls/*-server.crt \
-  tls/a*-client.crt tls/k*-client.crt tls/apiserver-proxy.crt tls/journal-gatewayd.crt; do
-  public=$(openssl x509 -in "${file}" -noout -pubkey)
-  [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
-    { echo "${file} does not belong to ${file%.*}.key" && false; }
-done
-openssl pkey -pubin -in tls/service-account.pub -pubout |
-  diff - <(openssl pkey -in tls/service-account.key -pubout)
-COMMAND
-check server-chain 'clients of the API trust its certificates' << 'COMMAND'
-openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
-  tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt \
-  tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt
-COMMAND
-check client-chain 'the API trusts its clients'\'' certificates' << 'COMMAND'
-openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-client-ca-bundle.crt \
-  tls/admin-kubeconfig-client.crt tls/kubelet-client.crt \
-  tls/kube-control-plane-kube-controller-manager-client.crt \
-  tls/kube-control-plane-kube-scheduler-client.crt tls/kube-apiserver-to-kubelet-client.crt
-COMMAND
-check ignition-chain 'a booting node trusts the Machine Config Server' << 'COMMAND'
-openssl verify -no-CApath -CAfile tls/root-ca.crt tls/machine-config-server.crt \
-  tls/journal-gatewayd.crt
-COMMAND
+check key-pairs 'every certificate belongs to its key' <<< \
+  'for file in tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt tls/*-server.crt \
+    tls/a*-client.crt tls/k*-client.crt tls/apiserver-proxy.crt tls/journal-gatewayd.crt; do
+    public=$(openssl x509 -in "${file}" -noout -pubkey)
+    [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
+      { echo "${file} does not belong to ${file%.*}.key" && false; }
+  done
+  openssl pkey -pubin -in tls/service-account.pub -pubout |
+    diff - <(openssl pkey -in tls/service-account.key -pubout)'
+check server-chain 'clients of the API trust its certificates' <<< \
+  'openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
+    tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt \
+    tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt'
+check client-chain 'the API trusts its clients'\'' certificates' <<< \
+  'openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-client-ca-bundle.crt \
+    tls/admin-kubeconfig-client.crt tls/kubelet-client.crt \
+    tls/kube-control-plane-kube-controller-manager-client.crt \
+    tls/kube-control-plane-kube-scheduler-client.crt tls/kube-apiserver-to-kubelet-client.crt'
+check ignition-chain 'a booting node trusts the Machine Config Server' <<< \
+  'openssl verify -no-CApath -CAfile tls/root-ca.crt tls/machine-config-server.crt \
+    tls/journal-gatewayd.crt'
 check proxy-chain 'the bootstrap'\''s API server has its proxy certificate' <<< \
   'openssl verify -no-CApath -CAfile tls/aggregator-ca.crt tls/apiserver-proxy.crt'
 check aggregator-chain 'the aggregator'\''s client has its signer' <<< \
@@ -149,20 +145,18 @@ openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose s
   tls/kube*-client.crt tls/aggregator-client.crt tls/apiserver-proxy.crt || true) |&
   grep ': OK$'
 COMMAND
-check both-usages 'the administrator'\''s and the journal'\''s certificates do both' << 'COMMAND'
-signers=$(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt)
-openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslserver \
-  tls/admin-kubeconfig-client.crt tls/journal-gatewayd.crt
-openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslclient \
-  tls/admin-kubeconfig-client.crt tls/journal-gatewayd.crt
-COMMAND
-check fresh 'the 24-hour certificates have not run out' << 'COMMAND'
-certificates=(tls/kubelet-signer.crt tls/aggregator-ca.crt tls/apiserver-proxy.crt \
-  tls/aggregator-signer.crt tls/aggregator-client.crt tls/kube*-server.crt)
-openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-openssl verify -attime $((EPOCHSECONDS + 3600)) \
-  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-COMMAND
+check both-usages 'the administrator'\''s and the journal'\''s certificates do both' <<< \
+  'signers=$(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt)
+  openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslserver \
+    tls/admin-kubeconfig-client.crt tls/journal-gatewayd.crt
+  openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslclient \
+    tls/admin-kubeconfig-client.crt tls/journal-gatewayd.crt'
+check fresh 'the 24-hour certificates have not run out' <<< \
+  'certificates=(tls/kubelet-signer.crt tls/aggregator-ca.crt tls/apiserver-proxy.crt \
+    tls/aggregator-signer.crt tls/aggregator-client.crt tls/kube*-server.crt)
+  openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+  openssl verify -attime $((EPOCHSECONDS + 3600)) \
+    -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"'
 check server-bundle 'the bundle for clients of the API is complete' << 'COMMAND'
 grep -q -e '-BEGIN CERTIFICATE-' tls/kube-apiserver-complete-server-ca-bundle.crt
 cat tls/kube-apiserver-localhost-signer.crt tls/kube-apiserver-service-network-signer.crt \
@@ -226,11 +220,10 @@ done
 cmp tls/kubelet-signer.crt tls/kubelet-client-ca-bundle.crt
 cmp tls/kubelet-signer.crt tls/kubelet-serving-ca-bundle.crt
 COMMAND
-check signers 'every certificate is signed by the signer that is here now' << 'COMMAND'
-openssl verify -no-CApath -no_check_time -CAfile \
-  <(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt) \
-  tls/*-signer.crt tls/*-server.crt tls/[ak]*-client.crt tls/apiserver-proxy.crt \
-  tls/journal-gatewayd.crt
-COMMAND
+check signers 'every certificate is signed by the signer that is here now' <<< \
+  'openssl verify -no-CApath -no_check_time -CAfile \
+    <(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt) \
+    tls/*-signer.crt tls/*-server.crt tls/[ak]*-client.crt tls/apiserver-proxy.crt \
+    tls/journal-gatewayd.crt'
 
 end_of_checks

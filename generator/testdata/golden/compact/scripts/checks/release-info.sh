@@ -41,10 +41,9 @@ check images 'the release names every image that bootkube.sh asks for' << 'COMMA
 names=$(awk 'NF == 2 { print $1 }' release-info/images)
 ! tr ' ' '\n' <<< "${BOOTKUBE_IMAGES}" | grep . | grep -vxF -e "${names:-none}"
 COMMAND
-check overrides 'every image override replaces an image of the release' << 'COMMAND'
-images=$(cat release-info/images)
-[[ -z ${IMAGE_OVERRIDES} ]] || ! grep -vxF -e "${images:-none}" <<< "${IMAGE_OVERRIDES}"
-COMMAND
+check overrides 'every image override replaces an image of the release' <<< \
+  'images=$(cat release-info/images)
+  [[ -z ${IMAGE_OVERRIDES} ]] || ! grep -vxF -e "${images:-none}" <<< "${IMAGE_OVERRIDES}"'
 check agreement 'the release image itself gives the same answer' << 'COMMAND'
 for _ in 1 2 3; do # podman 4.3 sometimes loses the output of a short container
   answer=$(podman run --quiet --rm --net=none "$(cat release-info/digest)" image etcd)

@@ -31,10 +31,9 @@ timeout 10 socat -t 5 - "UNIX-CONNECT:${BALANCER_SOCKET}" <<< 'show stat' |
     $2 == name && $18 != "MAINT" { bad = 1 }
     END { exit bad || !seen }'
 COMMAND
-check machine 'the machine is gone' << 'COMMAND'
-domains="$(virsh --connect "${LIBVIRT_URI}" list --all --name)"
-! grep -Fx -e "${BOOTSTRAP_DOMAIN}" <<< "${domains}"
-COMMAND
+check machine 'the machine is gone' <<< \
+  'domains="$(virsh --connect "${LIBVIRT_URI}" list --all --name)"
+  ! grep -Fx -e "${BOOTSTRAP_DOMAIN}" <<< "${domains}"'
 check files 'its disk and its Ignition file are gone' << 'COMMAND'
 pools="$(virsh --connect "${LIBVIRT_URI}" pool-list --all --name | awk '{ print $1 }')"
 # Who removed the pool removed the files first.

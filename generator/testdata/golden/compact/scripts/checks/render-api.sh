@@ -18,10 +18,8 @@ source "${SCRIPTS}/lib/checks.sh"
 
 check crds 'the CRDs were rendered' <<< \
   '(($(ls api-bootstrap/manifests/*.yaml | wc -l) >= 10))'
-check crds-copied 'the CRDs wait among the manifests' << 'COMMAND'
-(cd api-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-  (cd manifests && sha256sum --check --quiet)
-COMMAND
+check crds-copied 'the CRDs wait among the manifests' <<< \
+  '(cd api-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 check gates-of-version 'the FeatureGate has a status for this payload version' << 'COMMAND'
 jq --exit-status --arg want "${VERSION}" '.status.featureGates[0].version == $want' \
   manifests/99_feature-gate.yaml

@@ -19,9 +19,8 @@ check crd 'the CRD was rendered' << 'COMMAND'
 grep -E -e '\bname"?: *"?rolebindingrestrictions[.]authorization[.]openshift[.]io"?(,|}| *$)' \
   auth-api-bootstrap/manifests/authorization.openshift.io_rolebindingrestrictions.yaml
 COMMAND
-check crd-copied 'the CRD waits among the manifests' << 'COMMAND'
-(cd auth-api-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-  (cd manifests && sha256sum --check --quiet)
-COMMAND
+check crd-copied 'the CRD waits among the manifests' <<< \
+  '(cd auth-api-bootstrap/manifests && sha256sum -- *) |
+    (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

@@ -20,30 +20,23 @@ wc --bytes cco-bootstrap/manifests/cco-namespace.yaml \
 COMMAND
 check types 'both types are among them' <<< \
   '(($(ls cco-bootstrap/manifests/cco-cloudcredential_v1_*.yaml | wc -l) >= 2))'
-check manifests-copied 'they wait among the manifests' << 'COMMAND'
-(cd cco-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-  (cd manifests && sha256sum --check --quiet)
-COMMAND
+check manifests-copied 'they wait among the manifests' <<< \
+  '(cd cco-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 check pod 'the static pod is there, unless credentials are handed out by hand' << 'COMMAND'
 [[ -s cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
   grep -E '^ *credentialsMode: "?Manual' cco-bootstrap/manifests/cco-operator-config.yaml
 COMMAND
 [[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
-  check pod-image 'the static pod has an image to run' << 'COMMAND'
-sed -n 's/^[- ]*"*image"*: *//p' bootstrap-manifests/cloud-credential-operator-pod.yaml |
-  awk '!/[a-z]/ { print "empty: " $0; bad = 1 } END { exit bad || NR == 0 }'
-COMMAND
+  check pod-image 'the static pod has an image to run' <<< \
+  'grep -E "^[- ]*.?image.?:" bootstrap-manifests/cloud-credential-operator-pod.yaml |
+    (! grep -vE "image.?: *.?[a-z0-9]")'
 [[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
-  check pod-image-of-release 'the pod'\''s images are this release'\''s' << 'COMMAND'
-cat release-info/images release-info/digest |
-  awk 'FNR == NR { known[$NF]; next }
-    /^[- ]*"?image"?:/ { gsub(/["\047]/, "", $NF); if (!($NF in known)) { print $NF; bad = 1 } }
-    END { exit bad }' - bootstrap-manifests/cloud-credential-operator-pod.yaml
-COMMAND
+  check pod-image-of-release 'the pod'\''s images are this release'\''s' <<< \
+  'grep -E "^[- ]*.?image.?:" bootstrap-manifests/cloud-credential-operator-pod.yaml |
+    (! grep -vwFf <(grep -ho "[^ ]*$" release-info/images release-info/digest))'
 [[ ! -f cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
-  check pod-copied 'the pod waits for cluster-bootstrap' << 'COMMAND'
-(cd cco-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
-  (cd bootstrap-manifests && sha256sum --check --quiet)
-COMMAND
+  check pod-copied 'the pod waits for cluster-bootstrap' <<< \
+  '(cd cco-bootstrap/bootstrap-manifests && sha256sum -- *) |
+    (cd bootstrap-manifests && sha256sum --check --quiet)'
 
 end_of_checks

@@ -20,20 +20,18 @@ check pod-name 'the static pod is the operator'\''s' << 'COMMAND'
 grep -E -e '\bname"?: *"?bootstrap-cluster-version-operator"?(,|}| *$)' \
   bootstrap-manifests/bootstrap-pod.yaml
 COMMAND
-check pod-image 'the static pod runs this release' << 'COMMAND'
-grep -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
-  bootstrap-manifests/bootstrap-pod.yaml
-COMMAND
+check pod-image 'the static pod runs this release' <<< \
+  'grep -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
+    bootstrap-manifests/bootstrap-pod.yaml'
 check operator-manifests 'the operator'\''s own objects wait among the manifests' << 'COMMAND'
 wc --bytes manifests/0000_00_cluster-version-operator_00_namespace.yaml \
   manifests/0000_00_cluster-version-operator_01_clusterversion* \
   manifests/0000_00_cluster-version-operator_*_deployment.yaml | (! grep '^ *0 ')
 COMMAND
-check deployment-image 'the deployment runs this release too' << 'COMMAND'
-grep -l -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
-  manifests/0000_00_cluster-version-operator_*_deployment.yaml |
-  diff - <(ls manifests/0000_00_cluster-version-operator_*_deployment.yaml)
-COMMAND
+check deployment-image 'the deployment runs this release too' <<< \
+  'grep -l -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
+    manifests/0000_00_cluster-version-operator_*_deployment.yaml |
+    diff - <(ls manifests/0000_00_cluster-version-operator_*_deployment.yaml)'
 check kubeconfig 'the pod'\''s kubeconfig leads to this node' <<< \
   'cmp auth/kubeconfig-loopback "${HOST_ROOT}/etc/kubernetes/kubeconfig"'
 

@@ -10,45 +10,40 @@ set -aeuo pipefail
 SCRIPTS="$(readlink -f -- "${BASH_SOURCE[0]}")" SCRIPTS="${SCRIPTS%/*/*}"
 ASSET_DIR="${SCRIPTS%/*}/work/assets"
 HOST_ROOT="${ASSET_DIR%/*}/host"
+# openssl x509 would read all CAs of the system at every start.
+SSL_CERT_FILE=/dev/null
 set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check pod-manifest 'the etcd static pod manifest is where the kubelet looks' << 'COMMAND'
-cmp etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml \
-  "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
-COMMAND
+check pod-manifest 'the etcd static pod manifest is where the kubelet looks' <<< \
+  'cmp etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml \
+    "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"'
 check pod-name 'the manifest defines the pod etcd-bootstrap-member' << 'COMMAND'
 grep -E -e '\bname"?: *"?etcd-bootstrap-member"?(,|}| *$)' \
   "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
 COMMAND
-check pod-image 'the static pod has an image to run' << 'COMMAND'
-sed -n 's/^[- ]*"*image"*: *//p' "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" |
-  awk '!/[a-z]/ { print "empty: " $0; bad = 1 } END { exit bad || NR == 0 }'
-COMMAND
+check pod-image 'the static pod has an image to run' <<< \
+  'grep -E "^[- ]*.?image.?:" "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml" |
+    (! grep -vE "image.?: *.?[a-z0-9]")'
 check pod-image-of-release 'it is the etcd image of this release' << 'COMMAND'
 etcd="$(grep '^etcd ' release-info/images)"
 grep --fixed-strings "${etcd#* }" "${HOST_ROOT}/etc/kubernetes/manifests/etcd-member-pod.yaml"
 COMMAND
-check member-files 'the files under /etc/kubernetes match the render' << 'COMMAND'
-(cd etcd-bootstrap/etc-kubernetes && find * -type f -exec sha256sum {} +) |
-  (cd "${HOST_ROOT}/etc/kubernetes" && sha256sum --check --quiet)
-COMMAND
-check tls 'tls/ has the API server'\''s etcd client certificate, key and CA bundle' << 'COMMAND'
-(cd etcd-bootstrap/tls && find * -type f -exec sha256sum {} +) |
-  (cd tls && sha256sum --check --quiet)
-COMMAND
+check member-files 'the files under /etc/kubernetes match the render' <<< \
+  '(cd etcd-bootstrap/etc-kubernetes && find * -type f -exec sha256sum {} +) |
+    (cd "${HOST_ROOT}/etc/kubernetes" && sha256sum --check --quiet)'
+check tls 'tls/ has the API server'\''s etcd client certificate, key and CA bundle' <<< \
+  '(cd etcd-bootstrap/tls && sha256sum -- *) | (cd tls && sha256sum --check --quiet)'
 check client-chain 'the client certificate is signed by the etcd signer' <<< \
   'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
-check client-key 'the client certificate and its key belong together' << 'COMMAND'
-openssl x509 -in tls/etcd-client.crt -noout -pubkey |
-  diff - <(openssl pkey -in tls/etcd-client.key -pubout)
-COMMAND
-check peer-chain 'the member'\''s peer certificate is signed by the etcd signer' << 'COMMAND'
-openssl verify -no-CApath -CAfile \
-  "${HOST_ROOT}/etc/kubernetes/static-pod-resources/etcd-member/ca.crt" \
-  "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/etcd-all-certs/etcd-peer-*.crt
-COMMAND
+check client-key 'the client certificate and its key belong together' <<< \
+  'openssl x509 -in tls/etcd-client.crt -noout -pubkey |
+    diff - <(openssl pkey -in tls/etcd-client.key -pubout)'
+check peer-chain 'the member'\''s peer certificate is signed by the etcd signer' <<< \
+  'openssl verify -no-CApath -CAfile \
+    "${HOST_ROOT}/etc/kubernetes/static-pod-resources/etcd-member/ca.crt" \
+    "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/etcd-all-certs/etcd-peer-*.crt'
 check serving 'the serving certificates allow server and client authentication' << 'COMMAND'
 for file in \
   "${HOST_ROOT}"/etc/kubernetes/static-pod-resources/etcd-member/*/etcd-serving-*.crt; do
@@ -57,9 +52,7 @@ for file in \
     diff - <(printf '%s\n' TLSWebServerAuthentication TLSWebClientAuthentication | sort)
 done
 COMMAND
-check api-manifests 'etcd'\''s rendered manifests are in manifests/' << 'COMMAND'
-(cd etcd-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-  (cd manifests && sha256sum --check --quiet)
-COMMAND
+check api-manifests 'etcd'\''s rendered manifests are in manifests/' <<< \
+  '(cd etcd-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

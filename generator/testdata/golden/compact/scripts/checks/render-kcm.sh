@@ -18,32 +18,24 @@ check pod-name 'the static pod is the bootstrap controller manager' << 'COMMAND'
 grep -E -e '\bname"?: *"?bootstrap-kube-controller-manager"?(,|}| *$)' \
   bootstrap-manifests/kube-controller-manager-pod.yaml
 COMMAND
-check pod-image 'both containers have an image' << 'COMMAND'
-sed -n 's/^[- ]*"*image"*: *//p' bootstrap-manifests/kube-controller-manager-pod.yaml |
-  awk '!/[a-z]/ { print "empty: " $0; bad = 1 } END { exit bad || NR == 0 }'
-COMMAND
-check pod-image-of-release 'the pod'\''s images are this release'\''s' << 'COMMAND'
-cat release-info/images release-info/digest |
-  awk 'FNR == NR { known[$NF]; next }
-    /^[- ]*"?image"?:/ { gsub(/["\047]/, "", $NF); if (!($NF in known)) { print $NF; bad = 1 } }
-    END { exit bad }' - bootstrap-manifests/kube-controller-manager-pod.yaml
-COMMAND
-check pod-copied 'the pod waits for cluster-bootstrap' << 'COMMAND'
-(cd kube-controller-manager-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
-  (cd bootstrap-manifests && sha256sum --check --quiet)
-COMMAND
-check config-copied 'the controller manager'\''s configuration is where the pod looks' << 'COMMAND'
-cmp kube-controller-manager-bootstrap/config \
-  "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml"
-COMMAND
-check cpc-config-copied 'the policy controller'\''s configuration is in its place' << 'COMMAND'
-cmp kube-controller-manager-bootstrap/cpc-config \
-  "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"
-COMMAND
-check manifests-copied 'the operator'\''s objects wait among the manifests' << 'COMMAND'
-(cd kube-controller-manager-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-  (cd manifests && sha256sum --check --quiet)
-COMMAND
+check pod-image 'both containers have an image' <<< \
+  'grep -E "^[- ]*.?image.?:" bootstrap-manifests/kube-controller-manager-pod.yaml |
+    (! grep -vE "image.?: *.?[a-z0-9]")'
+check pod-image-of-release 'the pod'\''s images are this release'\''s' <<< \
+  'grep -E "^[- ]*.?image.?:" bootstrap-manifests/kube-controller-manager-pod.yaml |
+    (! grep -vwFf <(grep -ho "[^ ]*$" release-info/images release-info/digest))'
+check pod-copied 'the pod waits for cluster-bootstrap' <<< \
+  '(cd kube-controller-manager-bootstrap/bootstrap-manifests && sha256sum -- *) |
+    (cd bootstrap-manifests && sha256sum --check --quiet)'
+check config-copied 'the controller manager'\''s configuration is where the pod looks' <<< \
+  'cmp kube-controller-manager-bootstrap/config \
+    "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml"'
+check cpc-config-copied 'the policy controller'\''s configuration is in its place' <<< \
+  'cmp kube-controller-manager-bootstrap/cpc-config \
+    "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"'
+check manifests-copied 'the operator'\''s objects wait among the manifests' <<< \
+  '(cd kube-controller-manager-bootstrap/manifests && sha256sum -- *) |
+    (cd manifests && sha256sum --check --quiet)'
 check csr-signer-certificate 'the signer of kubelets'\'' certificates is not empty' << 'COMMAND'
 grep -E -e '^ *tls\.crt: [A-Za-z0-9+/=]{40}' \
   kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
@@ -52,21 +44,19 @@ check csr-signer-key 'that signer'\''s key is not empty' << 'COMMAND'
 grep -E -e '^ *tls\.key: [A-Za-z0-9+/=]{40}' \
   kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
 COMMAND
-check csr-ca 'the CA of kubelets'\'' certificates is not empty' << 'COMMAND'
-grep -E -e '-----BEGIN CERTIFICATE-----' \
-  kube-controller-manager-bootstrap/manifests/configmap-csr-controller-ca.yaml
-COMMAND
+check csr-ca 'the CA of kubelets'\'' certificates is not empty' <<< \
+  'grep -E -e "-----BEGIN CERTIFICATE-----" \
+    kube-controller-manager-bootstrap/manifests/configmap-csr-controller-ca.yaml'
 check token-key 'the key of service account tokens is not empty' << 'COMMAND'
 grep -l -E -e '^ *service-account\.key: [A-Za-z0-9+/=]{40}' \
   kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml |
   diff - <(ls kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml)
 COMMAND
 check signer-fresh \
-  'the signer of kubelets'\'' certificates lives long enough to finish' << 'COMMAND'
-certificates=(tls/kubelet-signer.crt)
-openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-openssl verify -attime $((EPOCHSECONDS + 3600)) \
-  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-COMMAND
+  'the signer of kubelets'\'' certificates lives long enough to finish' <<< \
+  'certificates=(tls/kubelet-signer.crt)
+  openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+  openssl verify -attime $((EPOCHSECONDS + 3600)) \
+    -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"'
 
 end_of_checks

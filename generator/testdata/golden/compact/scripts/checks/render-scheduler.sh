@@ -19,27 +19,20 @@ check pod-name 'the static pod is the bootstrap scheduler' << 'COMMAND'
 grep -E -e '\bname"?: *"?bootstrap-kube-scheduler"?(,|}| *$)' \
   bootstrap-manifests/kube-scheduler-pod.yaml
 COMMAND
-check pod-image 'the pod has an image to run' << 'COMMAND'
-sed -n 's/^[- ]*"*image"*: *//p' bootstrap-manifests/kube-scheduler-pod.yaml |
-  awk '!/[a-z]/ { print "empty: " $0; bad = 1 } END { exit bad || NR == 0 }'
-COMMAND
-check pod-image-of-release 'the pod'\''s images are this release'\''s' << 'COMMAND'
-cat release-info/images release-info/digest |
-  awk 'FNR == NR { known[$NF]; next }
-    /^[- ]*"?image"?:/ { gsub(/["\047]/, "", $NF); if (!($NF in known)) { print $NF; bad = 1 } }
-    END { exit bad }' - bootstrap-manifests/kube-scheduler-pod.yaml
-COMMAND
-check pod-copied 'the pod waits for cluster-bootstrap' << 'COMMAND'
-(cd kube-scheduler-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
-  (cd bootstrap-manifests && sha256sum --check --quiet)
-COMMAND
-check config-copied 'the configuration lies with those of its neighbours' << 'COMMAND'
-cmp kube-scheduler-bootstrap/config \
-  "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml"
-COMMAND
-check namespace-copied 'the namespace waits among the manifests' << 'COMMAND'
-(cd kube-scheduler-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
-  (cd manifests && sha256sum --check --quiet)
-COMMAND
+check pod-image 'the pod has an image to run' <<< \
+  'grep -E "^[- ]*.?image.?:" bootstrap-manifests/kube-scheduler-pod.yaml |
+    (! grep -vE "image.?: *.?[a-z0-9]")'
+check pod-image-of-release 'the pod'\''s images are this release'\''s' <<< \
+  'grep -E "^[- ]*.?image.?:" bootstrap-manifests/kube-scheduler-pod.yaml |
+    (! grep -vwFf <(grep -ho "[^ ]*$" release-info/images release-info/digest))'
+check pod-copied 'the pod waits for cluster-bootstrap' <<< \
+  '(cd kube-scheduler-bootstrap/bootstrap-manifests && sha256sum -- *) |
+    (cd bootstrap-manifests && sha256sum --check --quiet)'
+check config-copied 'the configuration lies with those of its neighbours' <<< \
+  'cmp kube-scheduler-bootstrap/config \
+    "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml"'
+check namespace-copied 'the namespace waits among the manifests' <<< \
+  '(cd kube-scheduler-bootstrap/manifests && sha256sum -- *) |
+    (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

@@ -24,21 +24,18 @@ timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
   --output=jsonpath='{.status.availableReplicas}' |
   grep -Ex '[1-9][0-9]*'
 COMMAND
-check log 'its log can be read' << 'COMMAND'
-timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
-  logs deployment/smoke-test --namespace="${SMOKE_NAMESPACE}" --tail=5 |
-  grep -F -e "${SMOKE_GREETING}"
-COMMAND
-check names 'names resolve inside the pod' << 'COMMAND'
-timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
-  logs deployment/smoke-test --namespace="${SMOKE_NAMESPACE}" --tail=5 |
-  grep -F -e "kubernetes: ${KUBERNETES_SERVICE_ADDRESS} "
-COMMAND
-check service 'the service answers inside the cluster' << 'COMMAND'
-timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
-  get --raw "/api/v1/namespaces/${SMOKE_NAMESPACE}/services/smoke-test:8080/proxy/" |
-  grep -F -e "${SMOKE_GREETING}"
-COMMAND
+check log 'its log can be read' <<< \
+  'timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
+    logs deployment/smoke-test --namespace="${SMOKE_NAMESPACE}" --tail=5 |
+    grep -F -e "${SMOKE_GREETING}"'
+check names 'names resolve inside the pod' <<< \
+  'timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
+    logs deployment/smoke-test --namespace="${SMOKE_NAMESPACE}" --tail=5 |
+    grep -F -e "kubernetes: ${KUBERNETES_SERVICE_ADDRESS} "'
+check service 'the service answers inside the cluster' <<< \
+  'timeout 20 tools/oc --kubeconfig install/auth/kubeconfig --request-timeout=15s \
+    get --raw "/api/v1/namespaces/${SMOKE_NAMESPACE}/services/smoke-test:8080/proxy/" |
+    grep -F -e "${SMOKE_GREETING}"'
 check route 'the route answers from outside' << 'COMMAND'
 curl --noproxy '*' --silent --show-error --fail --max-time 15 "http://${SMOKE_HOST}/" |
   grep -F -e "${SMOKE_GREETING}"

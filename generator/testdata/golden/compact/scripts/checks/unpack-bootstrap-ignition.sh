@@ -19,12 +19,11 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check laid-out 'every file that was unpacked is still there' << 'COMMAND'
-[[ -s unpack-bootstrap-ignition/sha256sums ]]
-cut -c 67- unpack-bootstrap-ignition/sha256sums | while IFS= read -r name; do
-  [[ -e ${name} ]] || { echo "${name} is missing" && false; }
-done
-COMMAND
+check laid-out 'every file that was unpacked is still there' <<< \
+  '[[ -s unpack-bootstrap-ignition/sha256sums ]]
+  cut -c 67- unpack-bootstrap-ignition/sha256sums | while IFS= read -r name; do
+    [[ -e ${name} ]] || { echo "${name} is missing" && false; }
+  done'
 check present 'the file was a bootstrap node'\''s' << 'COMMAND'
 wc --bytes auth/kubeconfig auth/kubeconfig-kubelet auth/kubeconfig-loopback \
   manifests/cluster-config.yaml manifests/cluster-dns-02-config.yml \
@@ -38,28 +37,24 @@ check private 'no one else can read keys and Secrets' << 'COMMAND'
 stat --format='%04a %n' auth/kubeconfig* tls/*.key manifests/*-secret.yaml openshift/*-secret.yaml |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
-check key-pairs 'every certificate belongs to its key' << 'COMMAND'
-for file in tls/kube*-signer.crt tls/aggregator-signer.crt tls/aggregator-ca.crt \
-  tls/kube*-server.crt tls/kube*-client.crt tls/machine-config-server.crt; do
-  public=$(openssl x509 -in "${file}" -noout -pubkey)
-  [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
-    { echo "${file} does not belong to ${file%.*}.key" && false; }
-done
-COMMAND
-check server-chain 'clients of the API trust its certificates' << 'COMMAND'
-openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
-  tls/kube-apiserver-*-server.crt
-COMMAND
-check fresh 'the 24-hour certificates have not run out' << 'COMMAND'
-certificates=(tls/kubelet-signer.crt tls/aggregator-signer.crt tls/kube-apiserver-*-server.crt)
-openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-openssl verify -attime $((EPOCHSECONDS + 3600)) \
-  -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
-COMMAND
-check domain 'the cluster is the lab'\''s' << 'COMMAND'
-grep -E -e "\\bbaseDomain\"?: *\"?${CLUSTER_DOMAIN}\"?(,|}| *$)" \
-  manifests/cluster-dns-02-config.yml
-COMMAND
+check key-pairs 'every certificate belongs to its key' <<< \
+  'for file in tls/kube*-signer.crt tls/aggregator-signer.crt tls/aggregator-ca.crt \
+    tls/kube*-server.crt tls/kube*-client.crt tls/machine-config-server.crt; do
+    public=$(openssl x509 -in "${file}" -noout -pubkey)
+    [[ ${public} == "$(openssl pkey -in "${file%.*}.key" -pubout)" ]] ||
+      { echo "${file} does not belong to ${file%.*}.key" && false; }
+  done'
+check server-chain 'clients of the API trust its certificates' <<< \
+  'openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
+    tls/kube-apiserver-*-server.crt'
+check fresh 'the 24-hour certificates have not run out' <<< \
+  'certificates=(tls/kubelet-signer.crt tls/aggregator-signer.crt tls/kube-apiserver-*-server.crt)
+  openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
+  openssl verify -attime $((EPOCHSECONDS + 3600)) \
+    -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"'
+check domain 'the cluster is the lab'\''s' <<< \
+  'grep -E -e "\\bbaseDomain\"?: *\"?${CLUSTER_DOMAIN}\"?(,|}| *$)" \
+    manifests/cluster-dns-02-config.yml'
 check service-network 'its services get the lab'\''s network' <<< \
   'grep -E -e "- *\"?${SERVICE_NETWORK}\"?(,|}| *$)" manifests/cluster-network-02-config.yml'
 check platform 'its platform is none, as the lab'\''s' << 'COMMAND'

@@ -99,28 +99,35 @@ likely_causes() {
 # start at the first script, then a start and an end for each stage.
 record() { # PHASE [RESULT [LINE MESSAGE]]
   PHASE=$1
-  write_record "$@" || die 1 "cannot write ${RECORDS}" 'check the space on its disk'
+  write_record "$@" 2> /dev/null || die 1 "cannot write ${RECORDS}" 'check the space on its disk'
 }
 
+# Adds an entry to the JSON as text: jq would take longer than all other bookkeeping.
 write_record() { # PHASE [RESULT [LINE MESSAGE]]
+  local entries before stage=${RECORD} message=${4:-}
   [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}" || return 1
-  # Without 0, return in a trap gives the status of what the trap interrupted.
-  add_entry "$@" 2> /dev/null && return 0
-  # Either the disk is full, or the file is torn: then a new one begins.
-  ! jq --exit-status 'type == "array"' "${RECORDS}" > /dev/null 2>&1 &&
-    mv -f "${RECORDS}" "${RECORDS}.torn" && echo '[]' > "${RECORDS}" && add_entry "$@"
+  entries="$(< "${RECORDS}")"
+  # jq reads what another program wrote. A torn file is kept, and a new one begins.
+  [[ ${entries} == '['*$'}\n]' ]] ||
+    entries="$(jq 'if type == "array" then . else error end' "${RECORDS}")" ||
+    { mv -f "${RECORDS}" "${RECORDS}.torn" && entries='[]'; } || return 1
+  [[ ${entries} == '[]' ]] && entries='[' || entries="${entries%$'\n]'},"
+  # A service that is not running begins.
+  before="${entries%'"phase": "service '*}"
+  [[ ${entries:${#before}} == '"phase": "service start"'* ]] ||
+    entries+=$'\n'"$(entry '' 'service start'),"
+  [[ $1 != service* ]] || stage=''
+  message=${message//\\/\\\\} message=${message//\"/\\\"} message=${message//$'\n'/\\n}
+  message=${message//[[:cntrl:]]/ }
+  printf '%s\n%s\n]\n' "${entries}" "$(entry "${stage}" "$1" "${2:-}" "${3:-}" "${message}")" \
+    > "${RECORDS}.tmp" && mv -f "${RECORDS}.tmp" "${RECORDS}"
 }
 
-add_entry() { # PHASE [RESULT [LINE MESSAGE]]
-  # shellcheck disable=SC2153 # the stage script sets RECORD
-  jq --arg stage "${RECORD}" --arg phase "$1" \
-    --arg result "${2:-}" --arg errorLine "${3:-}" --arg errorMessage "${4:-}" '
-    (now | todate) as $timestamp
-    | if (map(.phase | select(startswith("service"))) | last) == "service start" then .
-      else . + [{$timestamp, phase: "service start"}] end
-    | . + [{$timestamp, stage: (if $phase | startswith("service") then "" else $stage end),
-        $phase, $result, $errorLine, $errorMessage} | with_entries(select(.value != ""))]' \
-    "${RECORDS}" > "${RECORDS}.tmp" && mv -f "${RECORDS}.tmp" "${RECORDS}"
+entry() { # STAGE PHASE [RESULT LINE MESSAGE], without the keys that have no value
+  TZ=UTC printf '  {\n    "timestamp": "%(%FT%TZ)T"' -1
+  printf ',\n    "%s": "%s"' ${1:+stage "$1"} phase "$2" ${3:+result "$3"} \
+    ${4:+errorLine "$4"} ${5:+errorMessage "$5"}
+  printf '\n  }'
 }
 
 # A signal must not come between the marker and its record.

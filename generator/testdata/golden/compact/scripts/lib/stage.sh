@@ -14,7 +14,8 @@
 umask 022
 export LC_ALL=C # the same messages and the same order of names on every host
 MODE=run FORCE=no ERROR='' TITLE='the preparation before step 1' SKIPPED='' BY_STEP=no RERUN=yes
-LOCK=.bootlab.lock WORDS='' WORDS_MEAN='' PARSED=no COMMANDS=() INPUTS=() LATER=() OPTIONS=()
+LOCK=.bootlab.lock WORDS='' WORDS_MEAN='' PARSED=no COMMANDS=() INPUTS=() OPTIONS=()
+LATER=() NEVER=()
 LOG="${HOST_ROOT}/var/log/openshift/bootlab/${STAGE}.log"
 # shellcheck source=lib/host.sh
 source "${SCRIPTS}/lib/host.sh" # is this host fit, and is nothing else running?
@@ -38,20 +39,7 @@ needs_input() { # HINT FILE...
   for file in "${@:2}"; do INPUTS+=("${file}" "$1"); done
 }
 
-# What a later stage made from this one's files is no longer valid after a rerun.
-invalidates() { LATER+=(rerun "$@"); }  # MARKER SCRIPT WHY
-never_after() { LATER+=(refuse "$@"); } # MARKER SCRIPT WHY
-# A step removes the markers, including its own, once it knows that it will succeed.
-invalidates_by_step() { BY_STEP=yes; }
-
 never_reruns() { RERUN=$1; } # HINT: shown when a check fails that a rerun would not fix
-
-# The variable is empty without the option, even if the environment sets it. The
-# value of --NAME=S and --NAME=N is a number.
-option() { OPTIONS+=("$@") && printf -v "$2" ''; } # --NAME[=VALUE] VARIABLE MEANING
-
-# Accept positional arguments.
-takes_words() { WORDS=$1 WORDS_MEAN=${2:-} && printf -v "$1" ''; } # VARIABLE [MEANING]
 
 # For a script in a second terminal: it has its own lock and its own record.
 runs_in_parallel() { LOCK=.bootlab.${STAGE}.lock RECORDS="${LOG%.log}.json"; }
@@ -68,7 +56,8 @@ begin() { # ARGUMENT...
   check_inputs
   take_lock
   skip_if_done
-  check_later_stages
+  ((${#LATER[@]} == 0)) || check_later_stages
+  ((${#NEVER[@]} == 0)) || refuse_after "${NEVER[@]}"
   open_log
   [[ -z ${RECORD} ]] || record 'stage start'
   [[ ${BY_STEP} == yes || ! -e ${MARKER} ]] || rm -f "${MARKER}"
@@ -81,7 +70,7 @@ as_text() { source "${SCRIPTS}/lib/text.sh" && "$@" && exit; } # FUNCTION-OF-TEX
 
 # A script that has to look at its options calls this before it begins.
 read_options() { # ARGUMENT...
-  local argument i
+  local argument
   PARSED=yes
   for argument in "$@"; do
     case ${argument} in
@@ -91,17 +80,8 @@ read_options() { # ARGUMENT...
       --step | --verify) [[ ${MODE} == dry-run ]] || MODE=${argument#--} && continue ;;
       --force) FORCE=yes && continue ;;
     esac
-    for ((i = 0; i < ${#OPTIONS[@]}; i += 3)); do
-      [[ ${OPTIONS[i]} == "${argument}" ||
-        ${OPTIONS[i]} == "${argument%%=*}="* && ${argument} == *=* ]] || continue
-      [[ ${OPTIONS[i]} != *=[NS] || ${argument#*=} =~ ^[1-9][0-9]{0,5}$ ]] ||
-        die 2 "${argument@Q} needs a number" "${0##*/} --help lists the options"
-      printf -v "${OPTIONS[i + 1]}" %s "${argument#*=}"
-      continue 2
-    done
-    [[ ${argument} != -* && -n ${WORDS} ]] ||
+    ((${#OPTIONS[@]} + ${#WORDS} > 0)) && own_argument "${argument}" ||
       die 2 "unknown option ${argument@Q}" "${0##*/} --help lists the options"
-    printf -v "${WORDS}" %s "${!WORDS:+${!WORDS} }${argument}"
   done
 }
 
@@ -118,23 +98,6 @@ skip_if_done() {
   [[ ${RERUN} == yes ]] ||
     { echo "${checks}" && die 3 "${STAGE} is done, but a check fails" "${RERUN}"; }
   log "${STAGE} is marked as done, but a check fails: running it again"
-}
-
-check_later_stages() {
-  local i invalid=()
-  for ((i = 0; i < ${#LATER[@]}; i += 4)); do
-    [[ -e ${LATER[i + 1]} ]] || continue
-    [[ ${LATER[i]} == rerun ]] ||
-      die 1 "${STAGE} cannot run again after ${LATER[i + 2]}: ${LATER[i + 3]}" \
-        'start with a new bootstrap node'
-    log "running ${STAGE} again invalidates ${LATER[i + 2]}: ${LATER[i + 3]}"
-    invalid+=("${LATER[i + 1]}")
-  done
-  ((${#invalid[@]} > 0)) || return 0
-  [[ ${FORCE} == yes ]] ||
-    die 1 "${STAGE} would invalidate the results named above" \
-      "${0##*/} --force runs it and removes their markers; run those scripts after it"
-  [[ ${BY_STEP} == yes ]] || rm -f "${invalid[@]}"
 }
 
 # --- step -------------------------------------------------------------------
