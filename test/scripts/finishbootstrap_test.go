@@ -214,7 +214,7 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 	t.Run("the ConfigMap says something else", func(t *testing.T) {
 		good(t)
 		create(t, "elsewhere")
-		l.RunStage(t, s).Want(t, 1, "already exists", "cause: A ConfigMap of that name is there")
+		l.RunStage(t, s).Want(t, 1, "already exists", "cause: A ConfigMap of that name exists")
 		if got := completed(t, c); got != "elsewhere" {
 			t.Errorf("it says %q now", got)
 		}

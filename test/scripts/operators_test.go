@@ -78,7 +78,7 @@ func TestTheOperatorsAreWatched(t *testing.T) {
 		good(t)
 		set(t, clusterVersion, "Available", "False", "", "")
 		set(t, object("ingress"), "Available", "False", "no node", "")
-		w.RunStage(t, s, "--timeout=2").Want(t, 1, "longest: ingress", "no sign of the ClusterVersion to be Available and to rest within 2 s",
+		w.RunStage(t, s, "--timeout=2").Want(t, 1, "longest: ingress", "no sign of the ClusterVersion to be Available and not Progressing within 2 s",
 			"cause: Routers need a node", "cause: Forty minutes were not enough")
 	})
 	t.Run("failing", func(t *testing.T) {

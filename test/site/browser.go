@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds one test with the browser.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // started is the one browser of this test process.
 var started = sync.OnceValues(func() (context.Context, error) {

@@ -74,7 +74,8 @@ func TestNoPageBreaksARule(t *testing.T) {
 	seen := 0
 	names := slices.DeleteFunc(s.Names(), func(name string) bool { return !strings.HasSuffix(name, ".html") || name == "all.html" })
 	for _, name := range append([]string{"all.html"}, cases.Of(t, 15, names)...) {
-		if seen%8 == 0 { // a tab has only so much patience
+		// A tab has only so much patience, and all.html takes most of it.
+		if seen%8 == 1 || seen == 0 {
 			b = open(t, origin, desktop)
 			b.run(t, chromedp.ActionFunc(func(ctx context.Context) error {
 				_, err := page.AddScriptToEvaluateOnNewDocument(text).Do(ctx)

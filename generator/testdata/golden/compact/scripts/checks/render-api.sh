@@ -18,7 +18,7 @@ source "${SCRIPTS}/lib/checks.sh"
 
 check crds 'the CRDs were rendered' <<< \
   '(($(ls api-bootstrap/manifests/*.yaml | wc -l) >= 10))'
-check crds-copied 'the CRDs wait among the manifests' << 'COMMAND'
+check crds-copied 'the CRDs are in manifests/' << 'COMMAND'
 (cd api-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
   (cd manifests && sha256sum --check --quiet)
 COMMAND

@@ -36,11 +36,12 @@ check config-copied 'the controller manager'\''s configuration is where the pod 
 cmp kube-controller-manager-bootstrap/config \
   "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml"
 COMMAND
-check cpc-config-copied 'the policy controller'\''s configuration is in its place' << 'COMMAND'
+check cpc-config-copied \
+  'the policy controller'\''s configuration is where the pod looks' << 'COMMAND'
 cmp kube-controller-manager-bootstrap/cpc-config \
   "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"
 COMMAND
-check manifests-copied 'the operator'\''s objects wait among the manifests' << 'COMMAND'
+check manifests-copied 'the operator'\''s objects are in manifests/' << 'COMMAND'
 (cd kube-controller-manager-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
   (cd manifests && sha256sum --check --quiet)
 COMMAND
@@ -61,8 +62,7 @@ grep -l -E -e '^ *service-account\.key: [A-Za-z0-9+/=]{40}' \
   kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml |
   diff - <(ls kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml)
 COMMAND
-check signer-fresh \
-  'the signer of kubelets'\'' certificates lives long enough to finish' << 'COMMAND'
+check signer-fresh 'the signer of kubelets'\'' certificates is valid for long enough' << 'COMMAND'
 certificates=(tls/kubelet-signer.crt)
 openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
 openssl verify -attime $((EPOCHSECONDS + 3600)) \

@@ -37,7 +37,7 @@ check config-copied 'the configuration is where the pod looks' << 'COMMAND'
 cmp kube-apiserver-bootstrap/config \
   "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"
 COMMAND
-check manifests-copied 'the operator'\''s objects wait among the manifests' << 'COMMAND'
+check manifests-copied 'the operator'\''s objects are in manifests/' << 'COMMAND'
 (cd kube-apiserver-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
   (cd manifests && sha256sum --check --quiet)
 COMMAND
@@ -65,7 +65,7 @@ openssl pkey -pubin -in tls/bound-service-account-signing-key.pub -pubout |
 COMMAND
 check etcd-client 'etcd will accept the API server'\''s certificate' <<< \
   'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
-check serving-chain 'the serving certificates come from the CAs that clients trust' << 'COMMAND'
+check serving-chain 'clients trust the CAs of the serving certificates' << 'COMMAND'
 openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
   tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt \
   tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt

@@ -46,7 +46,7 @@ check node-ca 'nodes get a root CA' << 'COMMAND'
 grep -E -e '^ *rootCAData: "?LS0tLS1CRUdJTi' \
   mco-bootstrap/bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml
 COMMAND
-check client-cas 'kubelets get the CAs of those who may ask them' << 'COMMAND'
+check client-cas 'kubelets get the CAs of their clients' << 'COMMAND'
 grep -E -e '-----BEGIN CERTIFICATE-----' \
   mco-bootstrap/manifests/kube-apiserver-serving-ca-configmap.yaml
 COMMAND
@@ -58,9 +58,9 @@ check controller-gates 'the controller has the FeatureGate with a status' <<< \
   'cmp manifests/99_feature-gate.yaml "${HOST_ROOT}/etc/mcc/bootstrap/99_feature-gate.yaml"'
 check image-references 'the controller has the list of images' <<< \
   'cmp image-references "${HOST_ROOT}/etc/mcc/bootstrap/image-references"'
-check kubeconfig 'the server has a kubeconfig to hand out' <<< \
+check kubeconfig 'the server has a kubeconfig for its clients' <<< \
   'cmp auth/kubeconfig-kubelet "${HOST_ROOT}/etc/mcs/kubeconfig"'
-check kubeconfig-kind 'what is handed out is a kubeconfig' << 'COMMAND'
+check kubeconfig-kind 'the kubeconfig for nodes is a kubeconfig' << 'COMMAND'
 grep --quiet --extended-regexp '^ *server: *"?https://[^ ]+:6443"?$' auth/kubeconfig-kubelet
 grep --quiet '^ *client-certificate-data: *LS0tLS1CRUdJTi' auth/kubeconfig-kubelet
 COMMAND
@@ -69,13 +69,13 @@ secret=manifests/openshift-config-secret-pull-secret.yaml
 grep --quiet --extended-regexp '^kind: *"?Secret"?$' "${secret}"
 grep --quiet --extended-regexp '^ +"?[.]dockerconfigjson"?:' "${secret}"
 COMMAND
-check server-chain 'nodes will trust the server' <<< \
+check server-chain 'nodes trust the server' <<< \
   'openssl verify -no-CApath -CAfile tls/root-ca.crt "${HOST_ROOT}/etc/ssl/mcs/tls.crt"'
 check server-key 'the server'\''s certificate and key belong together' << 'COMMAND'
 openssl x509 -in "${HOST_ROOT}/etc/ssl/mcs/tls.crt" -noout -pubkey |
   diff - <(openssl pkey -in "${HOST_ROOT}/etc/ssl/mcs/tls.key" -pubout)
 COMMAND
-check manifests-copied 'the operator'\''s objects wait among the manifests' << 'COMMAND'
+check manifests-copied 'the operator'\''s objects are in manifests/' << 'COMMAND'
 (cd mco-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
   (cd manifests && sha256sum --check --quiet)
 COMMAND

@@ -33,11 +33,11 @@ check pod-copied 'the pod waits for cluster-bootstrap' << 'COMMAND'
 (cd kube-scheduler-bootstrap/bootstrap-manifests && find * -type f -exec sha256sum {} +) |
   (cd bootstrap-manifests && sha256sum --check --quiet)
 COMMAND
-check config-copied 'the configuration lies with those of its neighbours' << 'COMMAND'
+check config-copied 'the configuration is next to the others' << 'COMMAND'
 cmp kube-scheduler-bootstrap/config \
   "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml"
 COMMAND
-check namespace-copied 'the namespace waits among the manifests' << 'COMMAND'
+check namespace-copied 'the namespace is in manifests/' << 'COMMAND'
 (cd kube-scheduler-bootstrap/manifests && find * -type f -exec sha256sum {} +) |
   (cd manifests && sha256sum --check --quiet)
 COMMAND
