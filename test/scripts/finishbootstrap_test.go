@@ -161,7 +161,9 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 			t.Error("bootkube.sh has ended, and progress.service has not")
 		}
 		gated["4.18"].open(t, c)
-		l.RunStage(t, s).Want(t, 0, s.ID+" is done")
+		r := l.RunStage(t, s)
+		r.Want(t, 0, s.ID+" is done")
+		l.shown(t, s.ID, r)
 		allGood(t, l, s)
 	})
 	t.Run("the member stays", func(t *testing.T) {

@@ -72,7 +72,9 @@ func TestTheOperatorsAreWatched(t *testing.T) {
 		good(t)
 		c.Namespace(t, "openshift-console")
 		c.Apply(t, "apiVersion: route.openshift.io/v1\nkind: Route\nmetadata: {name: console, namespace: openshift-console}\nspec: {host: console.apps.example.test}\n")
-		w.RunStage(t, s).Want(t, 0, "console: https://console.apps.example.test", s.ID+" is done")
+		r := w.RunStage(t, s)
+		r.Want(t, 0, "console: https://console.apps.example.test", s.ID+" is done")
+		w.shown(t, s.ID, r)
 	})
 	t.Run("one operator never comes", func(t *testing.T) {
 		good(t)
