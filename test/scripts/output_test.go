@@ -56,7 +56,7 @@ func sameAsShown(t *testing.T, stage, printed string) {
 
 var (
 	number      = regexp.MustCompile(` *[0-9]+`) // a column of numbers is as wide as the largest
-	moment      = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z`)
+	moment      = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z`)
 	standInSpec = regexp.MustCompile(`127\.0\.0\.1:[0-9]+/(stand-in/[a-z]+)@sha256:[0-9a-f.]+`)
 	klogHead    = regexp.MustCompile(`(?m)^[IWE][0-9]{4} [0-9:.]+ +[0-9]+ [a-z-]+\.go:[0-9]+\] `)
 	pullLine    = regexp.MustCompile(`(?m)^(Trying to pull|Getting image|Copying (blob|config)|Writing manifest|Storing signatures|[0-9a-f]{64}$).*\n`)
