@@ -14,7 +14,7 @@ var typed = strings.Fields(`arping ausearch awk base64 bootlab cat chronyc crict
 	fuser getent grep head hostname hostnamectl interface ip journalctl jq less ls nmcli oc openshift-install openssl podman ps
 	rpm-ostree sed skopeo socat ss ssh stat sysctl systemctl swapon tail tcpdump timedatectl type ulimit uname uptime virsh xargs`)
 
-var whereToRun = regexp.MustCompile(`^# on the (bootstrap node|workstation(, in a local run)?|master|machine that does the work)$`)
+var whereToRun = regexp.MustCompile(`^# on the (bootstrap node|workstation(, in a local run)?|master|machine that runs the script)$`)
 
 // What shows a cause can be pasted: it is bash, it says where it runs, and no word of
 // prose stands where a program is expected.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,7 @@ type Handler struct {
 
 	mu       sync.Mutex
 	site     *Site
+	built    int // how many sites there have been
 	states   map[string]State
 	clock    string
 	reported string
@@ -82,6 +84,7 @@ func (h *Handler) look() {
 		if err == nil && site != nil {
 			h.mu.Lock()
 			h.site = site
+			h.built++
 			h.mu.Unlock()
 			h.hub.tell(event{"reload", "{}"})
 		}
@@ -134,7 +137,7 @@ func (h *Handler) report(err error) {
 func (h *Handler) now() (*Site, view) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.site, view{root: "/", live: true, states: h.states, clock: h.clock}
+	return h.site, view{root: "/", live: true, built: h.built, states: h.states, clock: h.clock}
 }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +150,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "expected GET or HEAD", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/events":
 		site, shown := h.now()
-		first := []event{site.statesEvent(shown.states)}
+		first := []event{{"built", strconv.Itoa(shown.built)}, site.statesEvent(shown.states)}
 		if h.live.Clock != nil {
 			first = append(first, clockEvent(shown.clock))
 		}

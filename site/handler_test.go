@@ -171,7 +171,7 @@ func TestChangesAreToldAndShown(t *testing.T) {
 	watched := make(chan bool)
 	go func() { h.Watch(ctx, 5*time.Millisecond); close(watched) }()
 	lines := listen(t, server.URL)
-	expect(t, lines, "event: states", "not begun")
+	expect(t, lines, "event: built", "data: 0", "event: states", "not begun")
 	step.Store(1)
 	expect(t, lines, "event: reload", "data:", "event: states", `{"pages":{"make-pki":{"icon":"▸","text":"running","class":"running"}}`)
 	if page := body(t, ask(h, "GET", "localhost", "/render-etcd.html")); !strings.Contains(page, "New.") {
@@ -235,7 +235,7 @@ func TestTheClockStandsInLivePages(t *testing.T) {
 		t.Errorf("no clock in\n%s", page)
 	}
 	lines := listen(t, server.URL)
-	expect(t, lines, "event: states", `{"pages":{}}`, "event: clock", `"certificates: \u003ca\u003e ends"`)
+	expect(t, lines, "event: built", "data: 0", "event: states", `{"pages":{}}`, "event: clock", `"certificates: \u003ca\u003e ends"`)
 	later.Store(true)
 	expect(t, lines, "event: clock", `""`)
 	if page := body(t, ask(h, "GET", "localhost", "/render-etcd.html")); !strings.Contains(page, `<p id="Clock" hidden></p>`) {

@@ -55,6 +55,7 @@ type view struct {
 	root string
 	// live pages listen for changes.
 	live   bool
+	built  int // how many sites there have been before this one
 	states map[string]State
 	clock  string
 }

@@ -57,7 +57,7 @@ func TestCertificatesAreShownInTheOrderOfTheirEnds(t *testing.T) {
 	}
 	last := 0
 	for _, want := range []string{"ends within an hour", "tls/aggregator-ca.crt", "CA of apiserver-proxy", "ends within 4 hours", "tls/kube-apiserver-lb-server.crt",
-		"what the API shows as api", "warning: 1 certificate will end in 30m", "warning: 1 certificate will end in 3h", "next to end: aggregator-ca.crt, at "} {
+		"the API's certificate for api,", "warning: 1 certificate will end in 30m", "warning: 1 certificate will end in 3h", "next to end: aggregator-ca.crt, at "} {
 		at := strings.Index(out, want)
 		if at < last {
 			t.Errorf("%q is not there, or not behind the others, in\n%s", want, out)
@@ -127,7 +127,7 @@ func TestACertificateIsNamedByItsOwnFile(t *testing.T) {
 		}
 	}
 	out, _, _ := bootlab("certificates", lab)
-	for _, want := range []string{"tls/kube-apiserver-lb-signer.crt (and 2 more)  CA of what the API shows behind", "tls/kube-apiserver-lb-server.crt               what the API shows as api"} {
+	for _, want := range []string{"tls/kube-apiserver-lb-signer.crt (and 2 more)  CA of the API's certificates behind", "tls/kube-apiserver-lb-server.crt               the API's certificate for api,"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

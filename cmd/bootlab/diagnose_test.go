@@ -144,7 +144,7 @@ func TestDiagnoseJudgesABundleThatIsADirectory(t *testing.T) {
 		}
 	}
 	out, stderr, status := bootlab("diagnose", dir, "--from", bundle)
-	if status != exitFound || !strings.Contains(out, "Cause: The registry refuses the login") || !strings.Contains(out, "unauthorized") {
+	if status != exitFound || !strings.Contains(out, "Cause: The registry rejects the login") || !strings.Contains(out, "unauthorized") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }

@@ -44,8 +44,8 @@ const failedRender = "Jan 02 05:10:00 bootstrap systemd[1]: Started Bootstrap a 
 func TestDiagnoseJudgesABundleAlone(t *testing.T) {
 	dir := bundleWith(t, map[string]string{"bootstrap/journals/bootkube.log": failedRender})
 	for format, want := range map[string][]string{
-		"text":     {"assumed   the bundle does not say its release", "Cause: The installer and the release do not fit", "unknown flag: --infra-config-file"},
-		"markdown": {"## The installer and the release do not fit", "- assumed: ", "| yes |"},
+		"text":     {"assumed   the bundle does not say its release", "Cause: The installer and the release do not match", "unknown flag: --infra-config-file"},
+		"markdown": {"## The installer and the release do not match", "- assumed: ", "| yes |"},
 		"json":     {`"verdict": "cause"`, `"id": "release-mismatch"`, `"assumed": [`},
 	} {
 		for _, path := range []string{dir, filepath.Dir(dir)} {

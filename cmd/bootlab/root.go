@@ -16,8 +16,8 @@ func newRootCommand(io cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bootlab",
 		Short: "Learn how an OpenShift cluster bootstraps, by doing it by hand",
-		Long: `bootlab takes bootkube.sh apart. From one lab.yaml it writes one readable,
-runnable, self-verifying script per stage, and a guide that explains each.`,
+		Long: `bootlab splits bootkube.sh into its stages. From one lab.yaml it writes one
+readable, runnable script with checks for each stage, and a guide that explains them.`,
 		Example: `  bootlab init mylab        # write a commented mylab/lab.yaml
   bootlab generate mylab    # write scripts and guide to mylab/out
   bootlab site serve mylab  # read the guide in a browser

@@ -206,11 +206,25 @@
 
   function follow() {
     if (!html.dataset.live) return;
-    const events = new EventSource(html.dataset.live);
-    events.addEventListener('reload', () => location.reload());
-    events.addEventListener('states', (event) => showStates(JSON.parse(event.data)));
-    events.addEventListener('clock', (event) => showClock(JSON.parse(event.data)));
-    addEventListener('pagehide', () => events.close());
+    let events, built;
+    const end = () => events?.close();
+    // A page that nobody sees listens to nothing: a browser opens six connections
+    // to one server, and the seventh page would never load.
+    const listen = () => {
+      end();
+      if (document.hidden) return;
+      events = new EventSource(html.dataset.live);
+      events.addEventListener('built', (event) => {
+        if (built && built !== event.data) location.reload();
+        built = event.data;
+      });
+      events.addEventListener('reload', () => location.reload());
+      events.addEventListener('states', (event) => showStates(JSON.parse(event.data)));
+      events.addEventListener('clock', (event) => showClock(JSON.parse(event.data)));
+    };
+    document.addEventListener('visibilitychange', listen);
+    addEventListener('pagehide', end);
+    listen();
   }
 
   function showWhereWeAre() {

@@ -224,7 +224,9 @@ func TestWaitForEtcdTellsWhatIsWrong(t *testing.T) {
 		},
 		args: short, says: []string{"context deadline exceeded", "no sign of a healthy etcd"},
 	}})
-	l.RunStage(t, s).Want(t, 0, "is healthy", "wait-for-etcd is done; next: start-bootstrap.sh")
+	r := l.RunStage(t, s)
+	r.Want(t, 0, "is healthy", "wait-for-etcd is done; next: start-bootstrap.sh")
+	l.shown(t, s.ID, r)
 	allGood(t, l, s)
 	breaks(t, l, s, "healthy", fixtures(t, s.ID)["healthy"])
 }
@@ -363,7 +365,9 @@ func TestWatchEndsAtTheNumberThatIsAskedFor(t *testing.T) {
 	l, c := etcdNode(t)
 	s := clusterStage(t, release, "watch-etcd-members")
 	c.StartEtcd(t)
-	l.RunStage(t, s, "--until=1").Want(t, 0, "waiting for 1 voting members", "is done")
+	r := l.RunStage(t, s, "--until=1")
+	r.Want(t, 0, "waiting for 1 voting members", "is done")
+	l.shown(t, s.ID, r)
 	l.RunStage(t, s, "--until=2", "--timeout=1").Want(t, 1, "no sign of 2 voting members")
 	c.AddMaster(t, "master-0")
 	l.RunStage(t, s, "--until=2").Want(t, 0, "both are needed")
@@ -496,7 +500,9 @@ func TestWaitForCEOTellsTheConditionUntilItIsTrue(t *testing.T) {
 	if Last(l.Records(t), s.ID) != "success" {
 		t.Errorf("recorded %+v", l.Records(t))
 	}
-	l.RunStage(t, s).Want(t, 0, "is done") // at once
+	r = l.RunStage(t, s)
+	r.Want(t, 0, "is done") // at once
+	l.shown(t, s.ID, r)
 	breaks(t, l, s, "running-in-cluster", fixtures(t, s.ID)["running-in-cluster"])
 }
 

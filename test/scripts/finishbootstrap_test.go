@@ -162,7 +162,9 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 			t.Error("bootkube.sh has ended, and progress.service has not")
 		}
 		gated["4.18"].open(t, c)
-		l.RunStage(t, s).Want(t, 0, s.ID+" is done")
+		r := l.RunStage(t, s)
+		r.Want(t, 0, s.ID+" is done")
+		l.shown(t, s.ID, r)
 		allGood(t, l, s)
 	})
 	t.Run("the member stays", func(t *testing.T) {
@@ -215,7 +217,7 @@ func TestFinishingTheBootstrapMeetsWhatIsThere(t *testing.T) {
 	t.Run("the ConfigMap says something else", func(t *testing.T) {
 		good(t)
 		create(t, "elsewhere")
-		l.RunStage(t, s).Want(t, 1, "already exists", "cause: A ConfigMap of that name is there")
+		l.RunStage(t, s).Want(t, 1, "already exists", "cause: A ConfigMap of that name exists")
 		if got := completed(t, c); got != "elsewhere" {
 			t.Errorf("it says %q now", got)
 		}

@@ -78,7 +78,9 @@ func TestAHoldIsReleased(t *testing.T) {
 		}
 	}
 	l.Run(t, "release-hold.sh", "bootkube", "--verify").Want(t, 3, "not ok 1 - released", "not ok 2 - running")
-	l.Run(t, "release-hold.sh", "bootkube").Want(t, 0, "release-hold is done", "approve-csrs.sh", "journalctl --follow --unit=bootkube.service")
+	r := l.Run(t, "release-hold.sh", "bootkube")
+	r.Want(t, 0, "release-hold is done", "approve-csrs.sh", "journalctl --follow --unit=bootkube.service")
+	l.shown(t, "release-hold", r)
 	if l.unit(t, "bootkube") != "active" || l.unit(t, "approve-csr") != "inactive" || l.there(released+"progress") {
 		t.Error("bootkube alone was to be released")
 	}
@@ -171,7 +173,9 @@ func TestBootkubeIsStoppedBehindAStage(t *testing.T) {
 	t.Parallel()
 	l := holdNode(t)
 	l.tell(t, "pace", "3")
-	l.Run(t, "run-bootkube-until.sh", "render-api").Want(t, 0, "run-bootkube-until is done", "bootkube.sh is stopped")
+	r := l.Run(t, "run-bootkube-until.sh", "render-api")
+	r.Want(t, 0, "run-bootkube-until is done", "bootkube.sh is stopped")
+	l.shown(t, "run-bootkube-until", r)
 	l.stopped(t)
 	for marker, want := range map[string]bool{"openshift-manifests.done": true, "api-bootstrap.done": true, "config-bootstrap.done": false} {
 		if l.there(marker) != want {

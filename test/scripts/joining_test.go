@@ -109,11 +109,14 @@ func TestMastersJoinWhileTwoScriptsLookOn(t *testing.T) {
 	}
 	again := l.RunStage(t, approve)
 	again.Want(t, 0, "approve-csrs is done", "master-2: Node master-2")
+	l.shown(t, approve.ID, again)
 	if said := judgements(again); len(said) > 0 || strings.Contains(again.All, " approved\n") {
 		t.Errorf("with nothing pending it judged %v:\n%s", said, again.All)
 	}
 	l.RunStage(t, approve, "--watch", "--timeout=5").Want(t, 0, "approve-csrs is done")
-	l.RunStage(t, wait, "--timeout=5").Want(t, 0, "wait-for-masters is done")
+	again = l.RunStage(t, wait, "--timeout=5")
+	again.Want(t, 0, "wait-for-masters is done")
+	l.shown(t, wait.ID, again)
 
 	afterwards(t, l, c, approve, wait)
 }

@@ -72,13 +72,15 @@ func TestTheOperatorsAreWatched(t *testing.T) {
 		good(t)
 		c.Namespace(t, "openshift-console")
 		c.Apply(t, "apiVersion: route.openshift.io/v1\nkind: Route\nmetadata: {name: console, namespace: openshift-console}\nspec: {host: console.apps.example.test}\n")
-		w.RunStage(t, s).Want(t, 0, "console: https://console.apps.example.test", s.ID+" is done")
+		r := w.RunStage(t, s)
+		r.Want(t, 0, "console: https://console.apps.example.test", s.ID+" is done")
+		w.shown(t, s.ID, r)
 	})
 	t.Run("one operator never comes", func(t *testing.T) {
 		good(t)
 		set(t, clusterVersion, "Available", "False", "", "")
 		set(t, object("ingress"), "Available", "False", "no node", "")
-		w.RunStage(t, s, "--timeout=2").Want(t, 1, "longest: ingress", "no sign of the ClusterVersion to be Available and to rest within 2 s",
+		w.RunStage(t, s, "--timeout=2").Want(t, 1, "longest: ingress", "no sign of the ClusterVersion to be Available and not Progressing within 2 s",
 			"cause: Routers need a node", "cause: Forty minutes were not enough")
 	})
 	t.Run("failing", func(t *testing.T) {

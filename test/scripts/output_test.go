@@ -24,26 +24,39 @@ const outputs = "labs/data/guide/output"
 func TestTheGuideShowsWhatScriptsPrint(t *testing.T) {
 	l := Good(t, podman.Accounts(t)[0], labs.Local)
 	for _, s := range Stages(t, release, labs.Local) {
-		file := filepath.Join(checkout.Root(), outputs, s.ID+".txt")
-		printed := shortened(l.Printed[s.ID], l.Dir)
-		if *update {
-			if err := os.WriteFile(file, []byte(printed), 0o644); err != nil {
-				t.Fatal(err)
-			}
+		sameAsShown(t, s.ID, shortened(l.Printed[s.ID], l.Dir))
+	}
+}
+
+// shown compares what a script of the node or of the workstation prints in the
+// test of its stage with what the guide shows of it. That test records it with
+// -update.
+func (l *Lab) shown(t *testing.T, stage string, r Result) {
+	t.Helper()
+	sameAsShown(t, stage, moment.ReplaceAllString(shortened(r.All, l.Dir), "2026-01-02T03:04:05Z"))
+}
+
+func sameAsShown(t *testing.T, stage, printed string) {
+	t.Helper()
+	file := filepath.Join(checkout.Root(), outputs, stage+".txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(printed), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		shown, err := os.ReadFile(file)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if withoutNumbers(string(shown)) != withoutNumbers(printed) {
-			t.Errorf("%s prints\n%s\nand the guide shows\n%s\ngo -C test test -tags=libvirt_dlopen ./scripts -run TheGuideShows -update records it again", s.ID, printed, shown)
-		}
+	}
+	shown, err := os.ReadFile(file)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if withoutNumbers(string(shown)) != withoutNumbers(printed) {
+		t.Errorf("%s prints\n%s\nand the guide shows\n%s\ngo -C test test -tags=libvirt_dlopen ./scripts -run '^%s$' -update records it again", stage, printed, shown, strings.ReplaceAll(t.Name(), "/", "$/^"))
 	}
 }
 
 var (
-	number      = regexp.MustCompile(`[0-9]+`)
+	number      = regexp.MustCompile(` *[0-9]+`) // a column of numbers is as wide as the largest
+	moment      = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z`)
 	standInSpec = regexp.MustCompile(`127\.0\.0\.1:[0-9]+/(stand-in/[a-z]+)@sha256:[0-9a-f.]+`)
 	klogHead    = regexp.MustCompile(`(?m)^[IWE][0-9]{4} [0-9:.]+ +[0-9]+ [a-z-]+\.go:[0-9]+\] `)
 	pullLine    = regexp.MustCompile(`(?m)^(Trying to pull|Getting image|Copying (blob|config)|Writing manifest|Storing signatures|[0-9a-f]{64}$).*\n`)

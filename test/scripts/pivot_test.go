@@ -165,7 +165,9 @@ func TestTheOverridesAreRestored(t *testing.T) {
 
 	t.Run("nothing was the user's", func(t *testing.T) {
 		again(t)
-		l.RunStage(t, s).Want(t, 0, s.Log, "clusterversion.config.openshift.io/version patched", s.ID+" is done; next: wait-for-ceo.sh")
+		r := l.RunStage(t, s)
+		r.Want(t, 0, s.Log, "clusterversion.config.openshift.io/version patched", s.ID+" is done; next: wait-for-ceo.sh")
+		l.shown(t, s.ID, r)
 		if got := overrides(t); strings.Contains(got, "overrides") || !strings.Contains(got, "clusterID") {
 			t.Errorf("spec is %s", got)
 		}

@@ -305,7 +305,7 @@ func TestTheBootstrapNodeIsRemoved(t *testing.T) {
 	t.Run("too early", func(t *testing.T) {
 		begin(t)
 		c.Kubectl(t, "delete", "configmap", "bootstrap", "--namespace=kube-system")
-		w.RunStage(t, s).Want(t, 1, `configmaps "bootstrap" not found`, "nothing says that the bootstrap is complete", "cause: Nothing has said yet")
+		w.RunStage(t, s).Want(t, 1, `configmaps "bootstrap" not found`, "nothing says that the bootstrap is complete", "cause: The cluster does not say yet")
 		untouched(t)
 		c.Kubectl(t, "create", "configmap", "bootstrap", "--namespace=kube-system", "--from-literal=status=progressing")
 		w.RunStage(t, s).Want(t, 1, "has status progressing", "nothing says that the bootstrap is complete")
@@ -465,7 +465,7 @@ func TestABalancerThatTakesNoOrders(t *testing.T) {
 	w, _, h := leaving(t, "user")
 	s := pivotStage(t, release, "remove-bootstrap")
 	h.machine(t, bootstrapDomain, "mylab")
-	w.RunStage(t, s).Want(t, 1, "HAProxy refuses: Permission denied", "cause: HAProxy's socket takes questions")
+	w.RunStage(t, s).Want(t, 1, "HAProxy refuses: Permission denied", "cause: HAProxy's socket allows queries")
 	if !slices.Contains(h.domains(t), bootstrapDomain) {
 		t.Error("the machine is gone")
 	}

@@ -227,8 +227,10 @@ func TestAnApplicationRunsInTheCluster(t *testing.T) {
 
 	t.Run("all is well", func(t *testing.T) {
 		p.ready(t)
-		w.RunStage(t, s).Want(t, 0, "namespace/"+smokeNamespace+" created", "smoke-test created", "service/smoke-test exposed",
+		r := w.RunStage(t, s)
+		r.Want(t, 0, "namespace/"+smokeNamespace+" created", "smoke-test created", "service/smoke-test exposed",
 			"ok 1 - pod", "ok 2 - log", "ok 3 - names", "ok 4 - service", "ok 5 - route", namespaceDeleted, s.ID+" is done")
+		w.shown(t, s.ID, r)
 		if namespace(t) != "" {
 			t.Error("the namespace is still there")
 		}

@@ -74,7 +74,7 @@ func TestWhatAMasterDoesBeforeItAsksIsSeenThroughSSH(t *testing.T) {
 		r := look()
 		r.Want(t, 1, says, "master-1: ssh login fails: ", "Permission denied", "master-2: nothing on port 22",
 			"asked for 2 times from "+gateway+", the load balancer", "asked for 1 times from "+addressOf(t, l, "master-2")+"\n",
-			"cause: Your agent has no key")
+			"cause: Your ssh agent does not have the key")
 		if strings.Contains(r.All, "without crictl") || strings.Contains(r.All, "without an SSH agent") || strings.Contains(r.All, "192.0.2.1") {
 			t.Errorf("it says\n%s", r.All)
 		}

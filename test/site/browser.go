@@ -115,6 +115,7 @@ func open(t testing.TB, origin string, s screen) *tab {
 	b.run(t, network.Enable(), log.Enable(), runtime.Enable(),
 		emulation.SetDeviceMetricsOverride(s.width, s.height, max(s.scale, 1), s.width < 600),
 		emulation.SetScriptExecutionDisabled(s.noScripts),
+		emulation.SetFocusEmulationEnabled(true), // else a tab behind another counts as hidden
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}}))
 	return b

@@ -164,5 +164,34 @@ func TestOpenPagesFollowTheLab(t *testing.T) {
 	b.run(t, chromedp.Evaluate(`window.old = true`, nil))
 	next <- build(t, sample())
 	b.wait(t, `window.old === undefined && document.readyState === 'complete'`)
+	// Nobody sees the page: it listens to nothing, and catches up when it is seen.
+	hide := func(hidden string) {
+		b.run(t, chromedp.Evaluate(`Object.defineProperty(document, 'hidden', {value: `+hidden+`, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))`, nil))
+	}
+	b.wait(t, here("failed"))
+	b.run(t, chromedp.Evaluate(`window.old = true`, nil))
+	hide("true")
+	states <- map[string]site.State{"render-one": site.Done}
+	next <- build(t, sample())
+	for len(next) > 0 || len(states) > 0 {
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if !value[bool](t, b, `window.old === true && `+here("failed")) {
+		t.Error("a page that nobody sees is told of changes")
+	}
+	hide("false")
+	b.wait(t, `window.old === undefined && document.readyState === 'complete'`)
+	b.wait(t, here("done"))
 	b.fine(t, "following")
+}
+
+// A browser has six connections for one server.
+func TestMorePagesCanBeOpenThanABrowserHasConnections(t *testing.T) {
+	origin, _ := fromServer(t, build(t, sample()), site.Live{})
+	for range 8 {
+		b := open(t, origin, desktop)
+		b.visit(t, "render-one.html")
+		b.run(t, chromedp.Evaluate(`Object.defineProperty(document, 'hidden', {value: true}); document.dispatchEvent(new Event('visibilitychange'))`, nil))
+	}
 }

@@ -32,8 +32,8 @@ type FromAudit struct {
 // Flags adds its options to those of a command.
 func (f *FromAudit) Flags(c *cobra.Command) {
 	set := c.Flags()
-	set.StringVar(&f.File, "from-audit", "", "go by this bootkube.sh, template of it or bootstrap.ign, which was not reviewed; all that is made says so")
-	set.StringVar(&f.Release, "release", "", "with --from-audit: the known release to begin from (default the nearest)")
+	set.StringVar(&f.File, "from-audit", "", "follow this bootkube.sh, its template or a bootstrap.ign, which nobody reviewed; all results say so")
+	set.StringVar(&f.Release, "release", "", "with --from-audit: the supported release to start from (default the nearest)")
 }
 
 // UnknownRelease is the error about a release that the catalog does not have.

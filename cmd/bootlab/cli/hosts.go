@@ -19,7 +19,7 @@ type Where struct {
 
 // Flags adds its option to those of a command.
 func (w *Where) Flags(c *cobra.Command) {
-	c.Flags().BoolVar(&w.Local, "local", false, "look at the local run on this workstation, although the lab has machines")
+	c.Flags().BoolVar(&w.Local, "local", false, "use the local run on this workstation, even if the lab has machines")
 }
 
 // Hosts are the machines of a lab if it has any, else its local run.

@@ -16,9 +16,9 @@ func newDiffCommand(io cli.Streams) *cobra.Command {
 	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "diff FROM TO",
-		Short: "Tell how bootkube.sh differs between two releases",
-		Long: `Tell what differs between bootkube.sh of two releases, with the reason where it
-is known: stages, flags, images, copies, conditions, and what the checks and the
+		Short: "Show how bootkube.sh differs between two releases",
+		Long: `Show what differs between bootkube.sh of two releases, with the reason if it is
+known: stages, flags, images, copies, conditions, and what the checks and the
 guide make of them. FROM may be the newer one.`,
 		Example: `  bootlab diff 4.16 4.20
   bootlab diff 4.14 main --stage render-config

@@ -18,9 +18,9 @@ func newExplainCommand(io cli.Streams) *cobra.Command {
 its name here or in bootkube.sh, a file that stages read or write, a field of a
 static pod, a kubeconfig or another file that the guide explains part by part, a
 flag that bootkube.sh or such a file gives to a program, a key of lab.yaml, or
-what bootlab diagnose names: a symptom, or a layer of its walk. A port or a unit of
-systemd leads to what it belongs to. A line of a log, in quotes, leads to the
-causes that know it.
+what bootlab diagnose names: a symptom, or a layer of its walk. For a port or a systemd
+unit it explains the component. For a log line, in quotes, it lists the causes that
+match the line.
 Without --lab or --release, for the default release. With --from-audit, as
 bootlab generate --from-audit makes it of that file.`,
 		Example: `  bootlab explain render-etcd

@@ -17,10 +17,10 @@ func newReleasesCommand(io cli.Streams) *cobra.Command {
 	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "releases",
-		Short: "List the releases whose bootkube.sh is known, and how well",
-		Long: `List the minor releases that bootlab has stage data for: how well it is
-established, where it was read, how long bootkube.sh is there as a template, and
-the release images that were seen in public places.`,
+		Short: "List the supported releases, with their sources",
+		Long: `List the minor releases that bootlab has stage data for: the confidence in the data,
+its source, the length of the bootkube.sh template, and the release images that
+were found in public registries.`,
 		Example: "  bootlab releases\n  bootlab releases --output json",
 		RunE: func(*cobra.Command, []string) error {
 			if format.Is(cli.JSON) {

@@ -58,7 +58,7 @@ generate wrote itself) to LAB/out/site. Open index.html there.`,
 		RunE: func(_ *cobra.Command, args []string) error { return runSiteBuild(io, args[0], out, force, format) },
 	}
 	cli.ToFlag(c, &out, "DIR", " (default LAB/out/site)")
-	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep those beside them")
+	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep them as NAME.edited")
 	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c
 }
@@ -67,7 +67,7 @@ func newSiteServeCommand(io cli.Streams) *cobra.Command {
 	var listen string
 	c := &cobra.Command{
 		Use:   "serve LAB",
-		Short: "Show the site, and how far the lab is",
+		Short: "Serve the site, with the state of the lab",
 		Long: `Serve the site of LAB to browsers on this machine. Pages are loaded again when
 the guide changes, and show which stages are done, running or failed, and which
 certificates end next. Ctrl-C ends it.`,
@@ -79,7 +79,7 @@ certificates end next. Ctrl-C ends it.`,
 			return runSiteServe(ctx, io, args[0], listen)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "address and port; one that is not this machine's own opens the site to others")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "address and port; an address that others can reach opens the site to them")
 	return c
 }
 

@@ -42,10 +42,10 @@ func newCertificatesCommand(io cli.Streams) *cobra.Command {
 	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "certificates LAB",
-		Short: "Show which certificates end when, and what stops working then",
+		Short: "Show which certificates expire when, and what stops working then",
 		Long: `Show the certificates of the asset directory and of the bootstrap node in the
-order in which they end, each with what it is for. Those that serve the bootstrap
-live 24 hours from the moment they were made. Keys are not read.`,
+order in which they expire, each with its purpose. The serving certificates of the
+bootstrap are valid for 24 hours after they were made. Keys are not read.`,
 		Example: "  bootlab certificates mylab\n  bootlab certificates mylab --output json",
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := cli.UntilInterrupted(c)
@@ -55,7 +55,7 @@ live 24 hours from the moment they were made. Keys are not read.`,
 	}
 	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	place.Flags(c)
-	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all are valid", cli.ExitFound: "one has ended or is not valid yet by this machine's clock",
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all are valid", cli.ExitFound: "one has expired or is not valid yet by this machine's clock",
 		cli.ExitCannotTell: "those that were read are valid, but not all could be read"})
 	return c
 }

@@ -22,11 +22,11 @@ func newConnectivityCommand(io cli.Streams) *cobra.Command {
 	var place cli.Where
 	c := &cobra.Command{
 		Use:   "connectivity LAB",
-		Short: "Ask from every machine whether it reaches the ports that it needs now",
-		Long: `Ask from the workstation, the bootstrap node and each master that can be reached
-whether they get to the ports that they need: of each other, and through the load
-balancer. A port has to be open when what opens it runs: a static pod, a unit or a
-container on that machine. What does not run yet is not expected.`,
+		Short: "Check from every machine the ports that it needs now",
+		Long: `Check from the workstation, the bootstrap node and each reachable master whether
+they can connect to the ports that they need: directly, and through the load
+balancer. A port must be open when its static pod, unit or container runs on that
+machine. Ports of components that do not run yet are not expected.`,
 		Example: "  bootlab connectivity mylab\n  bootlab connectivity mylab --from-node master-0\n  bootlab connectivity mylab --output json",
 		RunE: func(c *cobra.Command, args []string) error {
 			plan, err := cli.LoadPlan(io, args[0])
@@ -62,9 +62,9 @@ container on that machine. What does not run yet is not expected.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&from, "from-node", "", "ask from this machine alone, or from the workstation")
+	c.Flags().StringVar(&from, "from-node", "", "check only from this machine, or from the workstation")
 	format = cli.FormatFlag(c, cli.Text, cli.JSON)
-	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all that has to be open is", cli.ExitFound: "something that has to be open is not",
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all ports that must be open are open", cli.ExitFound: "a port that must be open is closed",
 		cli.ExitCannotTell: "no machine could be asked"})
 	return c
 }

@@ -25,17 +25,16 @@ func newDiagnoseCommand(io cli.Streams) *cobra.Command {
 	var place cli.Where
 	c := &cobra.Command{
 		Use:   "diagnose LAB|BUNDLE",
-		Short: "Say why a bootstrap hangs",
-		Long: `Walk from the ground upwards: is the node up, is the release image there, do
-kubelet, etcd and API work, do names lead to them, do masters come, does the
-handover end? The walk ends at the first cause that is proven, and shows by what.
-What cannot be seen does not end it. Where nothing is wrong, the checks of what
-the stages left are asked too: one that fails is a finding. Nothing is changed on
-any machine.
+		Short: "Find out why a bootstrap hangs",
+		Long: `Check from the bottom up: is the node up, is the release image there, do kubelet,
+etcd and API work, do the names resolve to them, do masters join, does the hand-over
+end? diagnose stops at the first proven cause and shows the proof. A layer that
+cannot be seen does not stop it. If nothing is wrong, it also reads the checks of the
+stages, and a failed check is a finding. It changes nothing on any machine.
 
 A bundle of bootlab gather, or of openshift-install gather bootstrap, needs no
-lab: domain, release and platform come from the bundle, and what is assumed is
-said. LAB --from BUNDLE takes the names and addresses of the lab instead.`,
+lab: domain, release and platform come from the bundle, and diagnose prints what it
+assumes. LAB --from BUNDLE uses the names and addresses of the lab instead.`,
 		Example: "  bootlab diagnose mylab\n  bootlab diagnose log-bundle-20260102030405.tar.gz\n  bootlab diagnose log-bundle-20260102030405.tar.gz --output markdown\n  bootlab diagnose mylab --from log-bundle-20260102030405.tar.gz",
 		RunE: func(c *cobra.Command, args []string) error {
 			if from != "" && place.Local {
@@ -66,11 +65,11 @@ said. LAB --from BUNDLE takes the names and addresses of the lab instead.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "a gathered bundle, packed or a directory, in place of the machines")
+	c.Flags().StringVar(&from, "from", "", "a gathered bundle, packed or a directory, instead of the machines")
 	format = cli.FormatFlag(c, cli.Text, markdown, cli.JSON)
 	place.Flags(c)
-	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all is well or nothing is wrong yet", cli.ExitFound: "a cause is proven, or something is wrong for a cause that is not known",
-		cli.ExitCannotTell: "the evidence does not tell"})
+	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all is well or nothing is wrong yet", cli.ExitFound: "a cause is proven, or something is wrong and its cause is unknown",
+		cli.ExitCannotTell: "the evidence is not enough"})
 	return c
 }
 

@@ -29,15 +29,15 @@ func newGatherCommand(io cli.Streams) *cobra.Command {
 		Short: "Collect logs and states of a bootstrap into one archive",
 		Long: `Collect journals, logs of containers, records, rendered files and objects of the
 API from the machines of a lab, or from its local run, into one archive. It holds
-all that bootlab diagnose judges, and has the layout of openshift-install gather
-bootstrap: openshift-install analyze reads it too. Nothing is changed on any
-machine. A machine that cannot be reached is named, and the others are collected.
+all evidence that bootlab diagnose reads, and has the layout of openshift-install
+gather bootstrap: openshift-install analyze reads it too. It changes nothing on any
+machine. It names a machine that it cannot reach, and collects from the others.
 
 Secrets are masked before anything is written, as bootlab mask does: keys, tokens,
-passwords, logins and what Secrets hold, where their form, their name or the
-command around them tells. The lab's own secrets are masked wherever they stand.
-What remains still tells of your network and its names, and no program knows
-every secret: look into it before you give it away.`,
+passwords, logins and the data of Secrets, found by their form, their name or the
+command around them. The lab's own secrets are masked everywhere. The archive still
+contains addresses and names of your network, and no program finds every secret:
+look into it before you pass it on.`,
 		Example: "  bootlab gather mylab\n  bootlab gather mylab --to /tmp/mylab.tar.gz\n  bootlab diagnose mylab --from mylab/out/work/gather/log-bundle-20260102030405.tar.gz",
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout <= 0 {
@@ -49,7 +49,7 @@ every secret: look into it before you give it away.`,
 		},
 	}
 	cli.ToFlag(c, &to, "FILE", " (default LAB/out/work/gather/log-bundle-TIME.tar.gz)")
-	c.Flags().DurationVar(&timeout, "timeout", 5*time.Minute, "how long the machines are asked, and what came is masked; masking has at least a minute; the rest is named")
+	c.Flags().DurationVar(&timeout, "timeout", 5*time.Minute, "limit for collecting and masking; masking gets at least a minute, and what is missing is named")
 	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	place.Flags(c)
 	return c

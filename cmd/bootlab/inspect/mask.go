@@ -27,18 +27,18 @@ bootstrap, or any other archive of tar or zip, packed by gzip or not. Archives
 and packed files in it are masked too. A directory becomes a .tar.gz; a single
 log works as well. The original is not changed, and no file is replaced.
 
-Masked are private keys, passwords, tokens, logins and what Secrets hold, where
-their form, their name or the command around them tells that they are secret:
+It masks private keys, passwords, tokens, logins and the data of Secrets, found by
+their form, their name or the command around them:
 in plain text, JSON, YAML, XML and dumps of programs, also as base64, base32,
-hex, UTF-16 or lists of bytes. With --lab the secrets of that lab are masked
-wherever they stand. What cannot be looked through is left out of the copy and
+hex, UTF-16 or lists of bytes. With --lab it masks the secrets of that lab
+everywhere. Files that it cannot read are left out of the copy and
 named: binary files, xz, zstd, bzip2, links.
 
-No program knows every secret. A password in a sentence that looks like a word,
-for example, stays. So the command lists what it masked, by file, kind and line,
+No program finds every secret. For example, a password that looks like a word of a
+sentence stays. So the command lists what it masked, by file, kind and line,
 and what still looks like a secret by its mix of characters. Lines are those of
 the masked copy. Digests, UUIDs and certificates are not listed. Names and
-addresses of your machines stay too: look into the copy before you give it away.`,
+addresses of your machines stay too: look into the copy before you pass it on.`,
 		Example: "  bootlab mask log-bundle-20260102030405.tar.gz --to masked.tar.gz\n  bootlab mask log-bundle-20260102030405.tar.gz --to masked.tar.gz --lab mylab\n  bootlab mask bootkube.log --to masked.log --output json",
 		RunE: func(c *cobra.Command, args []string) error {
 			if to == "" {
@@ -49,8 +49,8 @@ addresses of your machines stay too: look into the copy before you give it away.
 			return runMask(ctx, io, args[0], to, lab, format)
 		},
 	}
-	cli.ToFlag(c, &to, "FILE", ": the masked copy, which must not be there yet")
-	c.Flags().StringVar(&lab, "lab", "", "a lab whose own secrets are masked wherever they stand")
+	cli.ToFlag(c, &to, "FILE", ": the masked copy, which must not exist yet")
+	c.Flags().StringVar(&lab, "lab", "", "a lab whose own secrets are masked everywhere")
 	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c
 }

@@ -37,12 +37,12 @@ func newTimelineCommand(io cli.Streams) *cobra.Command {
 and the scripts write in the same format: every attempt, how long it took, how
 long it usually takes on this host, and why it failed.
 
-With --from the records are those of a bundle of bootlab gather or of
-openshift-install gather bootstrap, or the *.json of a directory. With --with
-those of another run stand next to them, stage by stage: the real bootkube.sh
-next to the run by hand.
+With --from it reads the records of a bundle of bootlab gather or of
+openshift-install gather bootstrap, or the *.json files of a directory. With --with
+it shows another run next to them, stage by stage, for example the real
+bootkube.sh next to the run by hand.
 
-Durations of stages that went well are kept for the next time in
+It keeps the durations of successful stages for the next time in
 $XDG_STATE_HOME/bootlab/durations.json (~/.local/state).`,
 		Example: `  bootlab timeline mylab
   bootlab timeline mylab --output svg > timeline.svg
@@ -56,7 +56,7 @@ $XDG_STATE_HOME/bootlab/durations.json (~/.local/state).`,
 			return runTimeline(ctx, io, args[0], r)
 		},
 	}
-	c.Flags().StringVar(&r.from, "from", "", "records of this bundle or directory, in place of the lab's")
+	c.Flags().StringVar(&r.from, "from", "", "records of this bundle or directory, instead of the lab's")
 	c.Flags().StringVar(&r.with, "with", "", "records of another run to compare with, a bundle or a directory")
 	r.format = cli.FormatFlag(c, cli.Text, cli.JSON, svg)
 	r.Where.Flags(c)

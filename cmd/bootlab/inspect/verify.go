@@ -39,18 +39,17 @@ func newVerifyCommand(io cli.Streams) *cobra.Command {
 	r := &verifyRequest{}
 	c := &cobra.Command{
 		Use:   "verify LAB [STAGE|FROM..TO|all]...",
-		Short: "Check what the stages of a lab have left",
+		Short: "Run the checks of a lab's stages",
 		Long: `Run the checks of stages: those of one, of a range in the order they run (A..B,
 A.. or ..B), or of all. Each script runs with --verify where it belongs, on this
-machine or on the bootstrap node, and all run to the end. A stage of which there
-is neither a marker nor a record is not done yet: it is verified only when it is
-named alone.
+machine or on the bootstrap node, and all run to the end. A stage without a marker
+and without a record is not done yet: verify checks it only when you name it alone.
 
-With --from nothing is run. A bundle of bootlab gather holds what the scripts said
-when it was gathered, and that is reported. A bundle of openshift-install gather
-bootstrap shows certificates and the structure of manifests; all other checks say
-that they cannot be made there, and the result is no success, unless with
---partial.`,
+With --from verify runs nothing. A bundle of bootlab gather contains the results of
+the scripts at that time, and verify reports them. A bundle of openshift-install
+gather bootstrap contains certificates and the structure of manifests. All other
+checks report that they cannot run there, and the result is not a success, unless
+you give --partial.`,
 		Example: `  bootlab verify mylab
   bootlab verify mylab render-etcd
   bootlab verify mylab copy-manifests..render-mco --output junit
@@ -68,16 +67,16 @@ that they cannot be made there, and the result is no success, unless with
 	}
 	r.flags(c)
 	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all passed", cli.ExitFailed: "error, or nothing is done yet", cli.ExitFound: "a check failed",
-		cli.ExitCannotTell: "no check failed, but some could not run or cannot be made there"})
+		cli.ExitCannotTell: "no check failed, but some could not run"})
 	return c
 }
 
 func (r *verifyRequest) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&r.from, "from", "", "check what this bundle kept (a directory or .tar.gz), in place of the lab")
-	f.BoolVar(&r.partial, "partial", false, "with --from: what a bundle does not keep is no failure")
+	f.StringVar(&r.from, "from", "", "check the contents of this bundle (a directory or .tar.gz), instead of the lab")
+	f.BoolVar(&r.partial, "partial", false, "with --from: checks that a bundle cannot answer are not a failure")
 	r.format = cli.FormatFlag(c, cli.Text, cli.JSON, junit)
-	f.IntVar(&r.watch, "watch", 0, "do it again every so many seconds, and say what changed; Ctrl-C ends it")
+	f.IntVar(&r.watch, "watch", 0, "repeat every so many seconds, and print what changed; Ctrl-C ends it")
 	f.Lookup("watch").NoOptDefVal = "5"
 	f.BoolVar(&r.passed, "until-passed", false, "with --watch: end when every stage is done and every check passes")
 	f.DurationVar(&r.timeout, "timeout", 2*time.Minute, "how long one script may take")

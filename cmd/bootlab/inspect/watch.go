@@ -41,14 +41,14 @@ func newWatchCommand(io cli.Streams) *cobra.Command {
 		Short: "Watch a bootstrap on one live screen",
 		Long: `Show on one screen how far the bootstrap is: stages, units, static pods, etcd
 members, the API, certificate requests, masters, revisions and operators. In a
-local run: the stages, and what the running one says. Nothing is changed on any
-machine.
+local run it shows the stages and the output of the running one. It changes nothing
+on any machine.
 
 Without a terminal, with --plain or TERM=dumb it prints one line per change,
 each with its time in UTC. NO_COLOR=1 turns colours off.
 
-Keys: q or Ctrl-C leaves, d says why it hangs (as bootlab diagnose), arrows and
-PgUp, PgDn scroll, ? helps.`,
+Keys: q or Ctrl-C ends it, d runs bootlab diagnose, arrows, PgUp and PgDn scroll,
+? shows help.`,
 		Example: "  bootlab watch mylab\n  bootlab watch mylab --local\n  bootlab watch mylab --plain | tee changes.txt",
 		RunE: func(c *cobra.Command, args []string) error {
 			if interval != 0 && interval < shortestInterval {

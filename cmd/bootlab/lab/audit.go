@@ -27,11 +27,11 @@ func newAuditCommand(io cli.Streams) *cobra.Command {
 	r := &auditRequest{}
 	c := &cobra.Command{
 		Use:   "audit [LAB] [FILE]",
-		Short: "Say where a real bootkube.sh differs from the lesson",
+		Short: "Compare a real bootkube.sh with the stage data",
 		Long: `Read a real bootkube.sh (FILE, or - for standard input; the installer's
 bootkube.sh.template too; the one in a bootstrap.ign; or the one on a bootstrap
-node) and compare what it does with the stage data of a release: that of LAB or
---release, else the one that fits best. Nothing of the script is executed.`,
+node) and compare what it does with the stage data of a release: the release of LAB
+or --release, otherwise the one that matches best. No part of the script is executed.`,
 		Example: `  bootlab audit mylab --ignition bootstrap.ign
   bootlab audit bootkube.sh.template --output json
   bootlab audit --host core@192.168.126.10
@@ -48,9 +48,9 @@ node) and compare what it does with the stage data of a release: that of LAB or
 	}
 	f := c.Flags()
 	f.StringVar(&r.release, "release", "", "compare with this release instead of looking for the one that fits best")
-	f.StringVar(&r.ignition, "ignition", "", "take bootkube.sh out of this bootstrap.ign")
+	f.StringVar(&r.ignition, "ignition", "", "read bootkube.sh from this bootstrap.ign")
 	f.StringVar(&r.host, "host", "", "read bootkube.sh from this bootstrap node with ssh, as core@ADDRESS")
-	f.StringVar(&r.help, "render-help", "", "instead, ask the commands in this release image's images which flags they take")
+	f.StringVar(&r.help, "render-help", "", "instead, run the commands in this release image's images to list their flags")
 	f.StringVar(&r.dir, "write-stage-data", "", "write a draft of stage data for review to this new directory")
 	r.format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	cli.SetEnds(c, cli.Ends{cli.ExitDone: "all is identical or a known variation", cli.ExitFound: "there are unknown differences",

@@ -15,10 +15,10 @@ func newCheckCommand(io cli.Streams) *cobra.Command {
 	var format *cli.Format
 	c := &cobra.Command{
 		Use:   "check LAB",
-		Short: "Say everything that is wrong with a lab.yaml",
+		Short: "List all errors in a lab.yaml",
 		Long: `Read LAB (a directory with a lab.yaml, or the file) as generate would, and
 report all problems together, each with its line, what is allowed and a hint.
-With --from-audit, say too what generate would apply of that file.`,
+With --from-audit, also show what generate would apply of that file.`,
 		Example: "  bootlab check mylab\n  bootlab check mylab --from-audit bootkube.sh\n  bootlab check mylab --output json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if format.Is(cli.JSON) {

@@ -38,12 +38,12 @@ func newDemoCommand(io cli.Streams) *cobra.Command {
 		Short: "Make a lab whose render scripts run without a network",
 		Long: `Make a lab in the directory LAB (default ` + usualDemo + `) that needs neither a network nor an
 account. A registry on this machine serves a release image and the images of the
-operators. They are stand-ins made by bootlab, not the real programs: a page of the
-lab's guide tells what is not real, and every script says that it is a demo.
+operators. They are stand-ins made by bootlab, not the real programs. A page of the
+lab's guide lists what is not real, and every script says that it is a demo.
 
-The registry listens on 127.0.0.1 alone, with a certificate that only this lab
-trusts, and runs in the background. Call the same command again after a restart of
-the machine, or whenever it does not run. It ends by itself when LAB is deleted.
+The registry listens only on 127.0.0.1, with a certificate that only this lab
+trusts, and runs in the background. Run the same command again after a restart of
+the machine, or when the registry does not run. It ends by itself when LAB is deleted.
 
 --remove deletes the demo as a whole: the registry, the images that podman pulled
 from it, and the files of the lab.`,

@@ -28,11 +28,11 @@ func newGenerateCommand(io cli.Streams) *cobra.Command {
 LAB/out. The same lab gives the same bytes. A file that was edited by hand stops
 the whole command; with --force it is kept as NAME.edited beside the new one.
 
-With --from-audit the scripts and the guide go by a bootkube.sh that no one
-reviewed, as of a release that bootlab does not know yet or of a fork: by the
-stage data of the nearest known release, changed to what the file does as far as
-stage data can say it. What could not be applied is printed, and named where it
-belongs. Every script and every page says what it was made from.`,
+With --from-audit the scripts and the guide follow a bootkube.sh that nobody
+reviewed, for example of a release that bootlab does not support yet or of a fork.
+They use the stage data of the nearest supported release, changed to what the file
+does. bootlab prints what it could not apply, and also names it at its place. Every
+script and every page says what it was made from.`,
 		Example: `  bootlab generate mylab
   bootlab generate mylab --to /srv/mylab
   bootlab generate mylab --from-audit bootkube.sh.template`,
@@ -45,7 +45,7 @@ belongs. Every script and every page says what it was made from.`,
 		},
 	}
 	cli.ToFlag(c, &out, "DIR", " (default LAB/out)")
-	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep those beside them")
+	c.Flags().BoolVar(&force, "force", false, "replace files that were edited by hand, and keep them as NAME.edited")
 	from.Flags(c)
 	format = cli.FormatFlag(c, cli.Text, cli.JSON)
 	return c

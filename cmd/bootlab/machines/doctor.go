@@ -21,7 +21,7 @@ func newDoctorCommand(io cli.Streams) *cobra.Command {
 	var prepare preparation
 	c := &cobra.Command{
 		Use:   "doctor LAB",
-		Short: "Say whether this host can run the machines of a lab",
+		Short: "Check whether this host can run the machines of a lab",
 		Long: `Look at everything that bootlab vms up needs: libvirt, processor, memory, disk,
 addresses, ports, image, Ignition files and their certificates. What is no good
 is printed with its remedy. If nothing is marked failed, up works. Nothing is

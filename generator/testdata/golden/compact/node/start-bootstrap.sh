@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # start-bootstrap: Start the bootstrap control plane and hand over to the masters
 #
-# The earlier stages only wrote files, except for two that also gave the kubelet
-# a static pod. Now cluster-bootstrap copies the static pods to the kubelet,
-# waits for the API, creates every file of manifests/ in it, and waits until
-# masters have joined and run the same components. Then it tears its own control
-# plane down. This is the longest stage, and the only one with a deadline: once
-# the API answers, the masters have twenty minutes to run the production pods.
+# The earlier stages wrote files, and two of them also gave the kubelet a static
+# pod. Now cluster-bootstrap copies the static pods to the kubelet, waits for
+# the API, creates every file of manifests/ in it, and waits until masters have
+# joined and run the same components. Then it removes the temporary control
+# plane. This is the longest stage, and the only one with a deadline: once the
+# API answers, the masters have twenty minutes to run the production pods.
 #
 # In bootkube.sh: stage cb-bootstrap,
 #         "Starting cluster-bootstrap..."
@@ -26,16 +26,16 @@
 # Writes: /etc/kubernetes/bootstrap-secrets/
 #         /etc/kubernetes/manifests/
 # Differs from bootkube.sh:
-# - The image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - The container runs detached, and the script follows its log.
-# - If a killed run left a container, one that still runs is followed to its
-#   end, one that succeeded counts as the end, and one that failed is removed.
+# - If a killed run left a container, the script follows it when it runs, counts
+#   it as the result when it succeeded, and removes it when it failed.
 # - If the stage's log has a start and no container is left, the script looks
-#   for the event kube-system/bootstrap-finished. If the event is there, nothing
-#   is started and only leftovers are removed.
-# - The script does not start while static pods of an earlier start are there;
+#   for the event kube-system/bootstrap-finished. If the event exists, it starts
+#   nothing and only removes leftovers.
+# - The script does not start while static pods of an earlier start exist;
 #   --force removes them. It waits for pods that the kubelet is still stopping.
 # - On Ctrl-C or SIGTERM, and when cluster-bootstrap fails, the script removes
 #   its container, its secrets and the static pods that it copied.
@@ -78,10 +78,10 @@ needs_input 'run render-kube-apiserver.sh first' bootstrap-manifests/kube-apiser
 needs_input 'run render-kcm.sh first' bootstrap-manifests/kube-controller-manager-pod.yaml
 needs_input 'run render-scheduler.sh first' bootstrap-manifests/kube-scheduler-pod.yaml
 never_after cvo-overrides.done restore-cvo-overrides.sh \
-  'a second start would run a bootstrap control plane beside the one on the masters'
+  'a second start would run a bootstrap control plane in parallel to the one on the masters'
 never_reruns 'each failed check says what to do; --force would start another control plane'
 FOLLOWED=yes # the steps decide what becomes of an existing container
-option '--timeout=S' TIMEOUT 'stop watching after S seconds; cluster-bootstrap goes on'
+option '--timeout=S' TIMEOUT 'stop watching after S seconds; cluster-bootstrap continues'
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.

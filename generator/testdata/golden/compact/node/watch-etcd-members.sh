@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # watch-etcd-members: Watch etcd grow onto the masters
 #
-# etcd is not replaced but grows: masters become members of the etcd that began
-# on this node, one at a time, and at the end the first member is taken out.
-# bootkube.sh shows nothing of it. This lists the members, says of each whether
-# it votes, learns or leads, and at every change what the change means. It
-# changes nothing; run it in a second terminal from start-bootstrap.sh on, and
-# let it run until the bootstrap member is gone.
+# etcd is not replaced; it grows. The masters become members of the etcd that
+# started on this node, one at a time, and at the end the first member is
+# removed. bootkube.sh shows nothing of this. This script lists the members,
+# shows which one votes, learns or leads, and explains every change. It changes
+# nothing. Run it in a second terminal from start-bootstrap.sh on, until the
+# bootstrap member is removed.
 #
 # Reads:  release-info/images
 #         tls/etcd-ca-bundle.crt
@@ -37,8 +37,8 @@ needs podman jq flock
 needs_input 'run release-info.sh first' release-info/images
 needs_input 'run render-etcd.sh first' tls/{etcd-ca-bundle.crt,etcd-client.crt,etcd-client.key}
 runs_in_parallel
-option '--until=N' UNTIL 'end as soon as N members vote and all are well'
-option '--timeout=S' TIMEOUT 'gives up after S seconds instead of 3600'
+option '--until=N' UNTIL 'end when N members vote and all are healthy'
+option '--timeout=S' TIMEOUT 'give up after S seconds instead of 3600'
 begin "$@"
 
 # shellcheck source=lib/registries.sh

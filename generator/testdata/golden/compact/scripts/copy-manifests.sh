@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# copy-manifests: Put the installer's two manifest directories together
+# copy-manifests: Merge the installer's two manifest directories
 #
-# The installer keeps what every cluster needs in manifests/ and what OpenShift
-# adds in openshift/. The operators that render next read one directory only,
-# and one file they cannot do without comes from openshift/: the FeatureGate.
+# The installer writes what every cluster needs to manifests/, and what
+# OpenShift adds to openshift/. The operators that render next read only
+# manifests/, and they need one file from openshift/: the FeatureGate.
 #
 # In bootkube.sh: stage openshift-manifests,
 #         "Moving OpenShift manifests in with the rest of them"
@@ -30,7 +30,7 @@ source "${SCRIPTS}/lib/later.sh"
 needs jq flock
 needs_input 'run make-manifests.sh first' openshift/99_feature-gate.yaml openshift/
 invalidates api-bootstrap.done render-api.sh \
-  'render-api wrote the FeatureGate'\''s status, and this puts the bare file back'
+  'render-api wrote the FeatureGate'\''s status, and this stage removes the status'
 begin "$@"
 
 if step 1 'Make the directories that bootkube.sh makes first'; then
@@ -42,8 +42,7 @@ if step 2 'Copy the results to where they are read'; then
   # Files for the asset directory go to .new/ first and are then renamed: no other
   # program reads half a file.
   mkdir -p .new
-  # Everything in manifests/ is created by cluster-bootstrap once the API
-  # answers.
+  # cluster-bootstrap creates every file in manifests/ once the API answers.
   cp openshift/* .new/
   mv -f .new/* manifests/
   rmdir .new

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# get-tools: Take oc and openshift-install out of the release
+# get-tools: Extract oc and openshift-install from the release
 #
-# Both programs belong to a release: its images carry the builds that fit it. oc
-# talks to the cluster, and openshift-install makes bootstrap.ign for real VMs.
-# The render stages need neither.
+# Both programs belong to a release: its images contain the matching builds. oc
+# is the client of the cluster, and openshift-install makes bootstrap.ign for
+# real VMs. The render stages need neither of them.
 #
 # Reads:  release-info/images
 # Writes: tools/oc

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# make-ignition: Have openshift-install make the Ignition configs, and add the overlay
+# make-ignition: Make the Ignition configs with openshift-install, and add the overlay
 #
-# The machines of the lab boot with what openshift-install makes of one
-# install-config.yaml: bootstrap.ign holds keys, manifests and scripts for the
-# bootstrap node, master.ign and worker.ign only point to the Machine Config
-# Server. None of the three is changed. What the bootstrap node boots with is a
-# small config of its own that names two others, and Ignition merges them in
-# this order: the installer's bootstrap.ign, and the overlay with the scripts
-# and the drop-ins that hold services. Keys are made once. They are the
-# cluster's, so nothing here ever removes them.
+# The machines of the lab boot with the files that openshift-install makes from
+# one install-config.yaml. bootstrap.ign holds keys, manifests and scripts for
+# the bootstrap node; master.ign and worker.ign only point to the Machine Config
+# Server. None of the three is changed. The bootstrap node boots with a small
+# config that names two others, and Ignition merges them in this order: the
+# installer's bootstrap.ign, and the overlay with the scripts and the drop-ins
+# that hold services. The keys are made once. They belong to the cluster, so no
+# script removes them.
 #
 # Reads:  tools/openshift-install
 #         release-info/digest
@@ -20,7 +20,7 @@
 #         ignition/master.ign
 #         ignition/worker.ign
 # Differs from an administrator with openshift-install:
-# - The release image is given with OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE.
+# - OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE sets the release image.
 # - Files get mode 0600 and directories 0700.
 # - The bootstrap node boots with ignition/bootstrap.ign, not with
 #   install/bootstrap.ign.

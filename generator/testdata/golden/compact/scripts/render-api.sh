@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# render-api: Render the API types and settle the feature gates
+# render-api: Render the API types and set the feature gates
 #
-# An object can only be created once its type is known, so the CRDs of the
-# config and operator APIs go among the manifests first. The same run settles
-# the feature gates: it writes into the FeatureGate, as status, which gates are
-# on for exactly this payload version. The operators that render the API server
-# and the controller manager read that status and refuse to work without it.
+# An object can only be created when its type exists, so this stage puts the
+# CRDs of the config and operator APIs into manifests/. The same run sets the
+# feature gates: it writes into the FeatureGate, as status, which gates are on
+# for exactly this payload version. The operators that render the API server and
+# the controller manager read that status and fail without it.
 #
 # In bootkube.sh: stage api-bootstrap,
 #         "Rendering api manifests..."
@@ -17,7 +17,7 @@
 #         manifests/99_feature-gate.yaml
 #         manifests/
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,
@@ -78,8 +78,8 @@ if step 3 'Copy the results to where they are read'; then
   # Files for the asset directory go to .new/ first and are then renamed: no other
   # program reads half a file.
   mkdir -p .new
-  # cluster-bootstrap creates every file in manifests/, and what needs these
-  # types stands beside them.
+  # cluster-bootstrap creates every file in manifests/, including objects that
+  # need these types.
   cp api-bootstrap/manifests/* .new/
   mv -f .new/* manifests/
   rmdir .new

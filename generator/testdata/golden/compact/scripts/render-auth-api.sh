@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # render-auth-api: Render the type that role bindings are checked against
 #
-# An admission plugin of OpenShift's API server asks for RoleBindingRestriction
-# objects before it lets a RoleBinding in. While that type is missing, the
-# system's own role bindings would be refused. The authentication operator owns
-# the CRD since 4.19 and renders this one file. The OAuth server has nothing to
-# do with it: that one starts much later, in the cluster.
+# An admission plugin of OpenShift's API server reads RoleBindingRestriction
+# objects before it accepts a RoleBinding. While that type is missing, the
+# plugin would reject the system's own role bindings. The authentication
+# operator owns the CRD since 4.19 and renders this one file. This has nothing
+# to do with the OAuth server, which starts much later, in the cluster.
 #
 # In bootkube.sh: stage auth-api-bootstrap,
 #         "Rendering auth api manifests..."
@@ -15,7 +15,7 @@
 # Writes: auth-api-bootstrap/manifests/authorization.openshift.io_rolebindingrestrictions.yaml
 #         manifests/
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,

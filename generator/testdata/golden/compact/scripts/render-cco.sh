@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # render-cco: Render the cloud credential operator
 #
-# Operators that work with a cloud ask for their credentials with an object, and
-# somebody must answer early. The cloud credential operator renders its types,
+# Operators that use a cloud request their credentials with an object, and an
+# operator must answer early. The cloud credential operator renders its types,
 # its configuration and a static pod for the bootstrap node. On platform none
-# there is nothing to hand out, but objects of these types come with the
-# payload, so the types are needed all the same.
+# there are no credentials, but the payload contains objects of these types, so
+# the types are needed anyway.
 #
 # In bootkube.sh: stage cco-bootstrap,
 #         "Rendering CCO manifests..."
@@ -17,7 +17,7 @@
 #         manifests/
 #         bootstrap-manifests/
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # render-config: Render the cloud provider configuration
 #
-# Components that talk to a cloud read one generated ConfigMap; the
-# cluster-config-operator makes it from the Infrastructure and from what the
-# installer knows of the cloud. On platform none it is empty, and the stage runs
-# all the same, because bootkube.sh knows no platforms here. In 4.14 this stage
-# was a bigger one: it also rendered the CRDs of config.openshift.io and wrote
-# the FeatureGate's status, which is the work of api-bootstrap since 4.15.
+# Components that use a cloud read one generated ConfigMap. The
+# cluster-config-operator makes it from the Infrastructure and from the
+# installer's data about the cloud. On platform none it is empty. The stage runs
+# anyway, because bootkube.sh does not check the platform here. In 4.14 this
+# stage did more: it also rendered the CRDs of config.openshift.io and wrote the
+# FeatureGate's status, which api-bootstrap does since 4.15.
 #
 # In bootkube.sh: stage config-bootstrap,
 #         "Rendering cluster config manifests..."
@@ -17,7 +17,7 @@
 #         tls/
 # Writes: config-bootstrap/cloud-provider-config-generated.yaml
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,

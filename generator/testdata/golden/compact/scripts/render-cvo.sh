@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # render-cvo: Render the cluster version operator
 #
-# Somebody has to install all the other operators. That is the cluster version
-# operator, and as it is part of the release image itself, this stage runs the
-# release image. It renders a static pod for the bootstrap node and the
-# operator's own namespace, types, rights and deployment: not the manifests of
-# the other operators, which it will apply from the payload once it runs.
+# The cluster version operator installs all other operators. It is part of the
+# release image itself, so this stage runs the release image. It renders a
+# static pod for the bootstrap node, and the operator's own namespace, types,
+# rights and deployment. It does not render the manifests of the other
+# operators; the operator applies those from the payload when it runs.
 #
 # In bootkube.sh: stage cvo-bootstrap,
 #         "Rendering Cluster Version Operator Manifests..."
@@ -18,7 +18,7 @@
 #         manifests/
 #         work/host/etc/kubernetes/kubeconfig
 # Differs from bootkube.sh:
-# - The release image is pulled in a step of its own, if it is not there yet.
+# - The release image is pulled in a separate step, if it is not there yet.
 # - If an interrupted run left a container behind, the script waits for it,
 #   removes it and renders again.
 # - Files for the asset directory are copied under a temporary name and renamed.
@@ -80,15 +80,15 @@ if step 3 'Copy the results to where they are read'; then
   # Files for the asset directory go to .new/ first and are then renamed: no other
   # program reads half a file.
   mkdir -p .new
-  # cluster-bootstrap hands bootstrap-manifests/ to the kubelet, and not before.
+  # cluster-bootstrap copies bootstrap-manifests/ to the kubelet, and not
+  # before.
   cp cvo-bootstrap/bootstrap/* .new/
   mv -f .new/* bootstrap-manifests/
-  # The ClusterVersion that the installer wrote can only be created after its
-  # type.
+  # The ClusterVersion of the installer can only be created after its type.
   cp cvo-bootstrap/manifests/* .new/
   mv -f .new/* manifests/
-  # The static pod mounts this path, not the secrets that its neighbours use,
-  # and must reach the API server beside it.
+  # The static pod mounts this path, not the secrets that other pods use, and
+  # must connect to the API server on this node.
   cp auth/kubeconfig-loopback "${HOST_ROOT}/etc/kubernetes/kubeconfig"
   rmdir .new
 fi 9>&-

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # render-ingress: Render the type of ingress controllers
 #
-# On some platforms the installer brings an IngressController of its own, and an
-# object needs its type first. So the ingress operator renders the CRD and its
-# namespace, two files that depend on nothing, on every platform. Routers are
-# not started here; the operator does that in the cluster.
+# On some platforms the installer adds its own IngressController, and an object
+# needs its type first. So the ingress operator renders the CRD and its
+# namespace on every platform. The two files depend on nothing else. Routers do
+# not start here; the operator starts them in the cluster.
 #
 # In bootkube.sh: stage ingress-operator-bootstrap,
 #         "Rendering Ingress Operator core manifests..."
@@ -14,7 +14,7 @@
 #         ingress-operator-manifests/cluster-ingress-00-namespace.yaml
 #         manifests/
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,

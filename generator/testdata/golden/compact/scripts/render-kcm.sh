@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # render-kcm: Render the controller manager of the bootstrap node
 #
-# An API server stores objects and acts on none. The controller manager turns
-# deployments into pods, signs the certificates that kubelets ask for and makes
-# service account tokens, so without it no master could join. One static pod
-# runs it together with the cluster-policy-controller, OpenShift's part, which
-# gives every namespace its UID range.
+# An API server only stores objects. The controller manager turns deployments
+# into pods, signs the certificates that kubelets request and creates service
+# account tokens, so without it no master could join. One static pod runs it
+# together with OpenShift's cluster-policy-controller, which assigns a UID range
+# to every namespace.
 #
 # In bootkube.sh: stage kube-controller-manager-bootstrap,
 #         "Rendering Kubernetes Controller Manager core manifests..."
@@ -28,7 +28,7 @@
 #         manifests/
 #         tls/
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,
@@ -111,7 +111,7 @@ if step 3 'Copy the results to where they are read'; then
   # The second container reads it from the same mount.
   cp kube-controller-manager-bootstrap/cpc-config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"
-  # cluster-bootstrap hands it to the kubelet when all of the control plane is
+  # cluster-bootstrap copies it to the kubelet when the whole control plane is
   # rendered.
   cp kube-controller-manager-bootstrap/bootstrap-manifests/* .new/
   mv -f .new/* bootstrap-manifests/

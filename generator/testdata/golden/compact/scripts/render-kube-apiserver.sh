@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # render-kube-apiserver: Render the API server of the bootstrap node
 #
-# This is the API that masters join and operators are installed through. Its
-# operator renders a static pod and the configuration that the pod reads, and it
-# puts the signers that the installer made into Secrets, so that in the cluster
-# the operator goes on signing with the same CAs. Nothing runs yet: the pod
-# waits in bootstrap-manifests/ until cluster-bootstrap starts it.
+# Masters join this API server, and operators are installed through it. Its
+# operator renders a static pod and the configuration that the pod reads. It
+# also puts the installer's signers into Secrets, so that the operator in the
+# cluster continues to sign with the same CAs. Nothing runs yet: the pod
+# manifest stays in bootstrap-manifests/ until cluster-bootstrap starts it.
 #
 # In bootkube.sh: stage kube-apiserver-bootstrap,
 #         "Rendering Kubernetes API server core manifests..."
@@ -37,7 +37,7 @@
 #         bootstrap-manifests/
 #         manifests/
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,
@@ -134,7 +134,7 @@ if step 3 'Copy the results to where they are read'; then
   # The pod mounts /etc/kubernetes/bootstrap-configs.
   cp kube-apiserver-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"
-  # cluster-bootstrap hands it to the kubelet when all of the control plane is
+  # cluster-bootstrap copies it to the kubelet when the whole control plane is
   # rendered.
   cp kube-apiserver-bootstrap/bootstrap-manifests/* .new/
   mv -f .new/* bootstrap-manifests/

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # render-mco: Render the machine configuration and start its server
 #
-# A master boots with an Ignition file that says little more than where to fetch
-# the real one. This stage prepares the answer. The machine-config-operator
-# renders pools and a ControllerConfig; everything that may hold a MachineConfig
-# is laid beside them; and a static pod turns it all into one configuration per
-# pool and serves it on port 22623. From here on masters can be started.
+# A master boots with an Ignition file that contains little more than the
+# address of the real one. This stage prepares the real one. The
+# machine-config-operator renders pools and a ControllerConfig, bootkube.sh
+# copies every file that may contain a MachineConfig to the same directory, and
+# a static pod turns all of it into one configuration for each pool and serves
+# it on port 22623. From now on you can start the masters.
 #
 # In bootkube.sh: stage mco-bootstrap,
 #         "Rendering MCO manifests..."
@@ -40,9 +41,9 @@
 #         work/host/etc/ssl/mcs/tls.crt
 #         work/host/etc/ssl/mcs/tls.key
 # Differs from bootkube.sh:
-# - The copies for platforms with a load balancer or names of their own are left
-#   out.
-# - The operator's image is pulled in a step of its own.
+# - The script leaves out the copies for platforms with their own load balancer
+#   or names.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,
@@ -145,12 +146,12 @@ if step 3 'Copy the results to where they are read'; then
   # program reads half a file.
   mkdir -p .new "${HOST_ROOT}"/etc/{mcc/bootstrap,mcs/bootstrap,kubernetes/manifests} \
     "${HOST_ROOT}"/etc/{kubernetes/static-pod-resources,ssl/mcs}
-  # What the bootstrap controller starts from.
+  # The input of the bootstrap controller.
   cp mco-bootstrap/bootstrap/manifests/* "${HOST_ROOT}/etc/mcc/bootstrap/"
   # The installer's MachineConfigs.
   cp openshift/* "${HOST_ROOT}/etc/mcc/bootstrap/"
   # Mirrors, kubelet and tuning settings, and the FeatureGate with its status,
-  # over the one of the copy before.
+  # which replaces the one of the copy before.
   cp manifests/* "${HOST_ROOT}/etc/mcc/bootstrap/"
   # A rerun finds more in manifests/: what came after this copy the first time.
   for file in mco-bootstrap/manifests/* cco-bootstrap/manifests/*; do
@@ -158,17 +159,17 @@ if step 3 'Copy the results to where they are read'; then
   done
   # The controller reads the release's list of images there.
   cp image-references "${HOST_ROOT}/etc/mcc/bootstrap/image-references"
-  # The server adds it to each configuration it hands out.
+  # The server adds it to each configuration that it sends.
   cp auth/kubeconfig-kubelet "${HOST_ROOT}/etc/mcs/kubeconfig"
   # cluster-bootstrap creates them with the rest.
   cp mco-bootstrap/manifests/* .new/
   mv -f .new/* manifests/
-  # The server looks for its certificate here.
+  # The server reads its certificate here.
   cp tls/machine-config-server.crt "${HOST_ROOT}/etc/ssl/mcs/tls.crt"
-  # And for its key here.
+  # And its key here.
   cp tls/machine-config-server.key "${HOST_ROOT}/etc/ssl/mcs/tls.key"
   # The kubelet starts the controller, then the server, at this moment;
-  # cluster-bootstrap has no part in it.
+  # cluster-bootstrap is not involved.
   cp mco-bootstrap/bootstrap/machineconfigoperator-bootstrap-pod.yaml \
     "${HOST_ROOT}/etc/kubernetes/manifests/.machineconfigoperator-bootstrap-pod.yaml"
   mv -f "${HOST_ROOT}/etc/kubernetes/manifests/"{.,}machineconfigoperator-bootstrap-pod.yaml

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# render-node-tuning: Render node tuning, if any was asked for
+# render-node-tuning: Render node tuning, if it is configured
 #
 # CPU partitioning and performance profiles change kernel arguments and kubelet
-# settings. If nodes got them only from the running cluster, each would boot
-# once without and then again; rendered here, they are part of the first
-# configuration that a master fetches. Without such a wish the output is empty,
-# and that is the usual case.
+# settings. If nodes got these settings only from the running cluster, each node
+# would boot once without them and then again. Rendered here, they are part of
+# the first configuration that a master downloads. Usually nothing is
+# configured, and the output is empty.
 #
 # In bootkube.sh: stage node-tuning-bootstrap,
 #         "Rendering Node Tuning core manifests..."
@@ -15,7 +15,7 @@
 # Writes: node-tuning-bootstrap/
 #         manifests/
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,
@@ -41,7 +41,7 @@ needs_input 'run release-info.sh first' release-info/{images,digest}
 needs_input 'run make-manifests.sh first' manifests/ \
   manifests/cluster-infrastructure-02-config.yml
 invalidates mco-bootstrap.done render-mco.sh \
-  'it copied the MachineConfigs of the run before to /etc/mcc/bootstrap'
+  'it copied the MachineConfigs of the earlier run to /etc/mcc/bootstrap'
 begin "$@"
 
 # How podman reaches the registries, and which images the release contains.
@@ -74,8 +74,8 @@ if step 3 'Copy the results to where they are read'; then
   # Files for the asset directory go to .new/ first and are then renamed: no other
   # program reads half a file.
   mkdir -p .new
-  # mco-bootstrap takes manifests/ along, and so they reach the first
-  # configuration of a node.
+  # mco-bootstrap reads manifests/, so the first configuration of a node
+  # contains them.
   if [[ -n "$(ls -A node-tuning-bootstrap 2> /dev/null)" ]]; then
     cp node-tuning-bootstrap/* .new/
     mv -f .new/* manifests/

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # render-scheduler: Render the scheduler of the bootstrap node
 #
-# Static pods need no scheduler, everything after them does: the operators'
-# deployments stay Pending until something picks a master for them. The operator
-# renders the third static pod of the control plane, a configuration and the
-# namespace in which it will work later.
+# Static pods need no scheduler, but all other pods do: the operators'
+# deployments stay Pending until a scheduler selects a master for them. The
+# operator renders the third static pod of the control plane, a configuration,
+# and the namespace of the scheduler in the cluster.
 #
 # In bootkube.sh: stage kube-scheduler-bootstrap,
 #         "Rendering Kubernetes Scheduler core manifests..."
@@ -19,7 +19,7 @@
 #         bootstrap-manifests/
 #         manifests/
 # Differs from bootkube.sh:
-# - The operator's image is pulled in a step of its own.
+# - The operator's image is pulled in a separate step.
 # - Images are looked up in release-info/images instead of querying the release
 #   image for each one.
 # - If an interrupted run left a container behind, the script waits for it,
@@ -81,11 +81,11 @@ if step 3 'Copy the results to where they are read'; then
   # Files for the asset directory go to .new/ first and are then renamed: no other
   # program reads half a file.
   mkdir -p .new
-  # Kept beside its neighbours, though the static pod does not mount it and runs
-  # with arguments alone.
+  # Kept next to the other configurations, although the static pod does not
+  # mount it and uses only arguments.
   cp kube-scheduler-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml"
-  # cluster-bootstrap hands it to the kubelet when all of the control plane is
+  # cluster-bootstrap copies it to the kubelet when the whole control plane is
   # rendered.
   cp kube-scheduler-bootstrap/bootstrap-manifests/* .new/
   mv -f .new/* bootstrap-manifests/

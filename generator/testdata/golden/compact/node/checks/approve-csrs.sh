@@ -18,7 +18,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check refused 'no request waits that must not be approved' << 'COMMAND'
+check refused 'no request is waiting that must not be approved' << 'COMMAND'
 export MACHINES="${MASTERS}" CLUSTER_DOMAIN="${CLUSTER_DOMAIN}"
 bash "${SCRIPTS}/lib/csr.sh" |
   awk -F '\t' '$2 == "refused" { print $1 ": " $9; bad = 1 } END { exit bad }'

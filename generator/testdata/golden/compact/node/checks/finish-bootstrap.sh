@@ -15,7 +15,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check ended 'bootkube.sh counts as ended' <<< \
+check ended 'bootkube.sh is marked as complete' <<< \
   '(($(ls .bootkube.done | wc -l) >= 1))'
 check record 'the record says that bootkube.sh succeeded' << 'COMMAND'
 jq --exit-status --compact-output '.[-1] | {phase, result}' \
@@ -27,7 +27,7 @@ timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
   get configmap bootstrap --namespace=kube-system --output=jsonpath='{.data.status}{"\n"}' |
   tee /dev/stderr | grep -x complete > /dev/null
 COMMAND
-check member-removed 'etcd goes on without the bootstrap'\''s member' << 'COMMAND'
+check member-removed 'etcd runs without the bootstrap member' << 'COMMAND'
 timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
   get etcds cluster --output=json |
   jq --raw-output '.status.conditions[]? | select(.type | test("^EtcdBoot?strapMemberRemoved$"))

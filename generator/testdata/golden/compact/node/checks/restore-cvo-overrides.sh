@@ -15,7 +15,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check overrides 'the overrides are the user'\''s own again' << 'COMMAND'
+check overrides 'only the user'\''s own overrides are set' << 'COMMAND'
 # No overrides at all may be written as null, as an empty list, or not at all.
 overrides='.spec.overrides // [] | sort_by(.kind, .group, .namespace, .name)'
 live="$(timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeout=15s \
@@ -23,7 +23,7 @@ live="$(timeout --foreground 20 oc --kubeconfig=auth/kubeconfig --request-timeou
 diff <(jq --sort-keys "${overrides}" original_cvo_overrides.patch || echo unreadable) \
   <(jq --sort-keys "${overrides}" <<< "${live}")
 COMMAND
-check mcs-gone 'the bootstrap node serves no machine configuration any more' <<< \
+check mcs-gone 'the bootstrap node no longer serves machine configurations' <<< \
   '[[ ! -e "${HOST_ROOT}/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml" ]]'
 
 end_of_checks

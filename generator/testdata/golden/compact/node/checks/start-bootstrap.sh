@@ -37,7 +37,7 @@ for pod in ${REQUIRED_PODS}; do
 done
 ((bad == 0))
 COMMAND
-check torn-down 'the bootstrap control plane is gone' <<< \
+check torn-down 'the bootstrap control plane is removed' <<< \
   'for file in "${HOST_ROOT}/etc/kubernetes/manifests/kube-apiserver-pod.yaml" \
     "${HOST_ROOT}/etc/kubernetes/manifests/kube-controller-manager-pod.yaml" \
     "${HOST_ROOT}/etc/kubernetes/manifests/kube-scheduler-pod.yaml" \

@@ -37,7 +37,7 @@ bash "${SCRIPTS}/lib/machines.sh" |
   awk '{ print } !/, serving certificate (Approved,Issued|in use)$/ { bad = 1 }
     END { exit bad || !NR }'
 COMMAND
-check foreign 'no Node is foreign to this lab' << 'COMMAND'
+check foreign 'no Node is unknown to this lab' << 'COMMAND'
 kubeconfig=auth/kubeconfig
 ! (: <> /dev/tcp/localhost/6443) 2> /dev/null || kubeconfig=auth/kubeconfig-loopback
 timeout 20 oc --kubeconfig "${kubeconfig}" --request-timeout=15s get nodes --output=json |

@@ -19,7 +19,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check lab-machines 'every member stands on a machine of the lab' << 'COMMAND'
+check lab-machines 'every member runs on a machine of the lab' << 'COMMAND'
 export MASTERS="${MASTERS}" BOOTSTRAP_MEMBER="etcd-bootstrap ${BOOTSTRAP#* }"
 bash "${SCRIPTS}/lib/etcdctl.sh" member list | grep -E '^[0-9a-f]+, ' | awk -F ', ' '
   BEGIN { n = split(ENVIRON["BOOTSTRAP_MEMBER"] " " ENVIRON["MASTERS"], word, /[ \n]+/)

@@ -17,11 +17,11 @@ source "${SCRIPTS}/lib/checks.sh"
 
 check arrived 'every file of openshift/ is in manifests/' <<< \
   'for file in openshift/*; do ls "manifests/${file##*/}" > /dev/null; done'
-check unchanged 'what arrived is what was sent' <<< \
+check unchanged 'the files in manifests/ are unchanged copies' <<< \
   'for file in openshift/*; do
     [[ ${file} == */99_feature-gate.yaml ]] || cmp "${file}" "manifests/${file##*/}"
   done'
-check objects 'every file in manifests/ is an object' << 'COMMAND'
+check objects 'every file in manifests/ is a Kubernetes object' << 'COMMAND'
 for file in manifests/*; do
   if [[ $(head -c 1 "${file}") == '{' ]]; then
     jq --exit-status '.kind and .apiVersion' "${file}" > /dev/null

@@ -20,7 +20,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check version 'the configs are Ignition'\''s, of the installer'\''s version' << 'COMMAND'
+check version 'the configs have the Ignition version of the installer' << 'COMMAND'
 for file in install/bootstrap.ign ignition/{bootstrap,overlay,master,worker}.ign; do
   jq --exit-status '.ignition.version | select(. == "3.2.0")' "${file}" ||
     { echo "${file}: $(jq --compact-output .ignition.version "${file}")" && false; }
@@ -49,13 +49,13 @@ jq --raw-output '.storage.files[]
   install/bootstrap.ign | cut -d , -f 2 | base64 --decode | grep '^RELEASE_IMAGE=' |
   diff - <(sed 's/^/RELEASE_IMAGE=/' release-info/digest)
 COMMAND
-check api-name 'the administrator reaches the lab'\''s cluster' <<< \
+check api-name 'the administrator'\''s kubeconfig is for the lab'\''s cluster' <<< \
   'grep -E -e "server: https://api[.]${CLUSTER_DOMAIN}:6443" install/auth/kubeconfig'
-check master-pointer 'masters ask the lab'\''s Machine Config Server' << 'COMMAND'
+check master-pointer 'masters use the lab'\''s Machine Config Server' << 'COMMAND'
 jq --exit-status --arg want "https://api-int.${CLUSTER_DOMAIN}:22623/config/master" \
   '.ignition.config.merge[0].source == $want' ignition/master.ign
 COMMAND
-check worker-pointer 'workers ask it too' << 'COMMAND'
+check worker-pointer 'workers use it too' << 'COMMAND'
 jq --exit-status --arg want "https://api-int.${CLUSTER_DOMAIN}:22623/config/worker" \
   '.ignition.config.merge[0].source == $want' ignition/worker.ign
 COMMAND
@@ -69,7 +69,7 @@ for role in master worker; do
     cut -d , -f 2 | base64 --decode | diff - <(echo "${ca}")
 done
 COMMAND
-check fresh 'the day of the certificates is not over' << 'COMMAND'
+check fresh 'the 24-hour certificates have not expired' << 'COMMAND'
 jq --raw-output '.storage.files[] | select(.path | test("/tls/.*[.]crt$"))
   | "\(.path) \(.contents.source)"' install/bootstrap.ign | while read -r file source; do
     end=$(base64 --decode <<< "${source#*,}" | openssl x509 -noout -enddate)
@@ -80,7 +80,7 @@ jq --raw-output '.storage.files[] | select(.path | test("/tls/.*[.]crt$"))
     ((end > EPOCHSECONDS + 3600))
   }
 COMMAND
-check size 'the machine can read it quickly' << 'COMMAND'
+check size 'the machine can read the file quickly' << 'COMMAND'
 stat --format='%s bytes' ignition/bootstrap.ign
 (($(stat --format=%s ignition/bootstrap.ign) < 400000))
 COMMAND
@@ -89,7 +89,7 @@ stat --format='%04a %n' ignition/*.ign install/*.ign install/auth/* \
   install/install-config.kept.yaml install/.openshift_install_state.json |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
-check closed 'no one else can look into the directories' << 'COMMAND'
+check closed 'no one else can list the directories' << 'COMMAND'
 stat --format='%04a %n' install install/auth ignition |
   awk '$1 != "0700" { print; bad = 1 } END { exit bad }'
 COMMAND

@@ -20,40 +20,40 @@ check private 'no one else can read the kubeconfigs' << 'COMMAND'
 stat --format='%04a %n' auth/kubeconfig auth/kubeconfig-loopback auth/kubeconfig-kubelet |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
-check admin-server 'the administrator'\''s goes to api-int' <<< \
+check admin-server 'the administrator'\''s kubeconfig uses api-int' <<< \
   'grep -E -e "\\bserver\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
     auth/kubeconfig'
-check admin-embeds 'the administrator'\''s holds what tls/ holds' <<< \
+check admin-embeds 'the administrator'\''s kubeconfig contains the files of tls/' <<< \
   'data() { sed -n "s/.*$1-data: //p" auth/kubeconfig | base64 --decode; }
   data certificate-authority | cmp - tls/kube-apiserver-complete-server-ca-bundle.crt
   data client-certificate | cmp - tls/admin-kubeconfig-client.crt
   data client-key | cmp - tls/admin-kubeconfig-client.key'
-check loopback-server 'the loopback one stays on the node' << 'COMMAND'
+check loopback-server 'the loopback kubeconfig uses localhost' << 'COMMAND'
 grep -E -e '\bserver"?: *"?https://localhost:6443"?(,|}| *$)' auth/kubeconfig-loopback
 COMMAND
-check loopback-embeds 'the loopback one holds what tls/ holds' <<< \
+check loopback-embeds 'the loopback kubeconfig contains the files of tls/' <<< \
   'data() { sed -n "s/.*$1-data: //p" auth/kubeconfig-loopback | base64 --decode; }
   data certificate-authority | cmp - tls/kube-apiserver-localhost-ca-bundle.crt
   data client-certificate | cmp - tls/admin-kubeconfig-client.crt
   data client-key | cmp - tls/admin-kubeconfig-client.key'
-check kubelet-server 'the nodes'\'' goes to api-int' <<< \
+check kubelet-server 'the nodes'\'' kubeconfig uses api-int' <<< \
   'grep -E -e "\\bserver\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
     auth/kubeconfig-kubelet'
-check kubelet-embeds 'the nodes'\'' holds what tls/ holds' <<< \
+check kubelet-embeds 'the nodes'\'' kubeconfig contains the files of tls/' <<< \
   'data() { sed -n "s/.*$1-data: //p" auth/kubeconfig-kubelet | base64 --decode; }
   data certificate-authority | cmp - tls/kube-apiserver-complete-server-ca-bundle.crt
   data client-certificate | cmp - tls/kubelet-client.crt
   data client-key | cmp - tls/kubelet-client.key'
-check admin-context 'the administrator'\''s knows which of its users to be' << 'COMMAND'
+check admin-context 'the administrator'\''s kubeconfig has a current context' << 'COMMAND'
 grep -E -e '\bcurrent-context"?: *"?admin"?(,|}| *$)' auth/kubeconfig
 COMMAND
-check loopback-context 'the loopback one knows which of its users to be' << 'COMMAND'
+check loopback-context 'the loopback kubeconfig has a current context' << 'COMMAND'
 grep -E -e '\bcurrent-context"?: *"?loopback"?(,|}| *$)' auth/kubeconfig-loopback
 COMMAND
-check kubelet-context 'the nodes'\'' knows which of its users to be' << 'COMMAND'
+check kubelet-context 'the nodes'\'' kubeconfig has a current context' << 'COMMAND'
 grep -E -e '\bcurrent-context"?: *"?kubelet"?(,|}| *$)' auth/kubeconfig-kubelet
 COMMAND
-check client-still-valid 'what they show to the API has not run out' <<< \
+check client-still-valid 'the client certificates have not expired' <<< \
   'certificates=(tls/admin-kubeconfig-client.crt tls/kubelet-client.crt)
   openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
   openssl verify -attime $((EPOCHSECONDS + 86400)) \

@@ -27,7 +27,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check present 'every manifest of the installer is there' << 'COMMAND'
+check present 'every manifest of the installer exists' << 'COMMAND'
 wc --bytes install-config.yaml metadata.json auth/kubeadmin-password manifests/cluster-config.yaml \
   manifests/cluster-dns-02-config.yml manifests/cluster-infrastructure-02-config.yml \
   manifests/cluster-ingress-02-config.yml manifests/cluster-network-02-config.yml \
@@ -44,14 +44,14 @@ check present-ignition-ca 'the machine config operator gets the CA of its server
 wc --bytes manifests/machine-config-server-ca-configmap.yaml \
   manifests/machine-config-server-ca-secret.yaml | (! grep '^ *0 ')
 COMMAND
-check private 'no one else can read what is secret' << 'COMMAND'
+check private 'no one else can read secret files' << 'COMMAND'
 stat --format='%04a %n' install-config.yaml auth/kubeadmin-password \
   manifests/machine-config-server-*-secret.yaml manifests/openshift-config-secret-pull-secret.yaml \
   openshift/99_kubeadmin-password-secret.yaml manifests/kube-cloud-config.yaml \
   openshift/99_openshift-cluster-api_*-user-data-secret.yaml |
   awk '$1 != "0600" { print; bad = 1 } END { exit bad }'
 COMMAND
-check no-own-ca 'no CA of the user'\''s is left over' <<< \
+check no-own-ca 'no CA of the user is left over' <<< \
   '[[ ! -e manifests/user-ca-bundle-config.yaml ]]'
 check machine-network \
   'the cluster'\''s install-config has the lab'\''s machine network' <<< \
@@ -70,31 +70,31 @@ check platform 'the platform is none, and the status says so' << 'COMMAND'
 sed -n '/^  platformStatus:/,$p' manifests/cluster-infrastructure-02-config.yml |
   grep -x ' *type: None'
 COMMAND
-check topology 'the control plane has the topology of its number of masters' <<< \
+check topology 'the control plane'\''s topology matches its number of masters' <<< \
   'grep -E -e "\\bcontrolPlaneTopology\"?: *\"?${CONTROL_PLANE_TOPOLOGY}\"?(,|}| *$)" \
     manifests/cluster-infrastructure-02-config.yml'
-check workers-topology 'the infrastructure has the topology of its number of workers' <<< \
+check workers-topology 'the infrastructure'\''s topology matches its number of workers' <<< \
   'grep -E -e "\\binfrastructureTopology\"?: *\"?${INFRASTRUCTURE_TOPOLOGY}\"?(,|}| *$)" \
     manifests/cluster-infrastructure-02-config.yml'
-check api-url 'the API'\''s outer address is known' <<< \
+check api-url 'the API'\''s external address is set' <<< \
   'grep -E -e "\\bapiServerURL\"?: *\"?https://api[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
     manifests/cluster-infrastructure-02-config.yml'
-check api-int-url 'the API'\''s inner address is known' << 'COMMAND'
+check api-int-url 'the API'\''s internal address is set' << 'COMMAND'
 grep -E -e "\\bapiServerInternalURI\"?: *\"?https://api-int[.]${CLUSTER_DOMAIN}:6443\"?(,|}| *$)" \
   manifests/cluster-infrastructure-02-config.yml
 COMMAND
-check service-network 'services get the lab'\''s network' <<< \
+check service-network 'services use the lab'\''s network' <<< \
   'grep -E -e "- *\"?${SERVICE_NETWORK}\"?(,|}| *$)" manifests/cluster-network-02-config.yml'
-check cluster-network 'pods get the lab'\''s network' <<< \
+check cluster-network 'pods use the lab'\''s network' <<< \
   'grep -E -e "\\bcidr\"?: *\"?${CLUSTER_NETWORK}\"?(,|}| *$)" \
     manifests/cluster-network-02-config.yml'
 check network-type 'the network plugin is the lab'\''s' <<< \
   'grep -E -e "\\bnetworkType\"?: *\"?${NETWORK_TYPE}\"?(,|}| *$)" \
     manifests/cluster-network-02-config.yml'
-check routes 'routes lie below apps' <<< \
+check routes 'routes are below apps' <<< \
   'grep -E -e "\\bdomain\"?: *\"?apps[.]${CLUSTER_DOMAIN}\"?(,|}| *$)" \
     manifests/cluster-ingress-02-config.yml'
-check schedulable 'masters take pods exactly if there are no workers' <<< \
+check schedulable 'masters accept pods only if there are no workers' <<< \
   'grep -E -e "\\bmastersSchedulable\"?: *\"?${MASTERS_SCHEDULABLE}\"?(,|}| *$)" \
     manifests/cluster-scheduler-02-config.yml'
 check proxy 'there is a Proxy object' << 'COMMAND'
@@ -103,7 +103,7 @@ COMMAND
 check feature-gate 'there is a FeatureGate' << 'COMMAND'
 grep -E -e '\bkind"?: *"?FeatureGate"?(,|}| *$)' openshift/99_feature-gate.yaml
 COMMAND
-check root-ca 'nodes are told to trust this PKI'\''s root CA' << 'COMMAND'
+check root-ca 'nodes trust this PKI'\''s root CA' << 'COMMAND'
 for file in manifests/kube-system-configmap-root-ca.yaml \
   manifests/machine-config-server-ca-configmap.yaml; do
   [[ ! -e ${file} ]] || sed -n '/-----BEGIN/,/-----END/s/^    //p' "${file}" |
@@ -124,12 +124,13 @@ check ignition-keys 'the Machine Config Server gets its keys' <<< \
       sed -n "s/^  tls.${part}: //p" "${file}" | base64 --decode | cmp - "tls/${name}.${part}"
     done
   done'
-check ignition-still-valid 'what the Machine Config Server shows has not run out' <<< \
+check ignition-still-valid \
+  'the Machine Config Server'\''s certificates have not expired' <<< \
   'certificates=(tls/root-ca.crt tls/machine-config-server.crt)
   openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
   openssl verify -attime $((EPOCHSECONDS + 86400)) \
     -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"'
-check pull-secret 'the pull secret is one' << 'COMMAND'
+check pull-secret 'the pull secret is valid' << 'COMMAND'
 secret=$(sed -n 's/^  .dockerconfigjson: //p' manifests/openshift-config-secret-pull-secret.yaml |
   base64 --decode)
 jq --exit-status '.auths | length > 0 and all(.[]; (.auth // .credsStore // "") != "")' \
@@ -159,14 +160,14 @@ check ssh-key 'the nodes get the lab'\''s SSH key' <<< \
     fi ||
       { echo "${file} is not what lab.yaml asks for" && false; }
   done'
-check ids 'the cluster is the same in all files' << 'COMMAND'
+check ids 'the cluster'\''s ids are the same in all files' << 'COMMAND'
 jq --exit-status --arg name "${CLUSTER_NAME}" '.clusterName == $name and
   (.clusterID | length) == 36 and (.infraID | length) > 5' metadata.json
 grep -x "  clusterID: $(jq --raw-output .clusterID metadata.json)" manifests/cvo-overrides.yaml
 grep -x "  infrastructureName: \"$(jq --raw-output .infraID metadata.json)\"" \
   manifests/cluster-infrastructure-02-config.yml
 COMMAND
-check overrides 'the cluster version operator is told to leave every object alone' << 'COMMAND'
+check overrides 'the cluster version operator has to ignore every object' << 'COMMAND'
 cut -d ' ' -f 2 make-manifests.written | LC_ALL=C sort -u | grep -E '^(manifests|openshift)/' |
   grep -v -e -user-data- -e _openshift-machineconfig_ -e /cvo-overrides |
   while read -r file; do
@@ -175,10 +176,10 @@ cut -d ' ' -f 2 make-manifests.written | LC_ALL=C sort -u | grep -E '^(manifests
   done | diff - <(sed '1,/^  overrides:/d' manifests/cvo-overrides.yaml |
     grep -v -e '^  - group:' -e '^    namespace: ""' -e '^    unmanaged: true$')
 COMMAND
-check patch 'there is a way back from the overrides' << 'COMMAND'
+check patch 'there is a patch that removes the overrides' << 'COMMAND'
 grep -E -e '^\{"spec":\{"overrides":null\}\}$' original_cvo_overrides.patch
 COMMAND
-check filled-in 'nothing was left open' << 'COMMAND'
+check filled-in 'no value is missing' << 'COMMAND'
 mapfile -t files < <(cut -d ' ' -f 2 make-manifests.written | sort -u | grep -v ssh.yaml)
 for file in "${files[@]:?nothing was written}"; do
   [[ -s ${file} ]] || { echo "${file} is missing or empty" && false; }

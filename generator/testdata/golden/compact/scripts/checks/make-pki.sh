@@ -77,36 +77,36 @@ check proxy-chain 'the bootstrap'\''s API server has its proxy certificate' <<< 
   'openssl verify -no-CApath -CAfile tls/aggregator-ca.crt tls/apiserver-proxy.crt'
 check aggregator-chain 'the aggregator'\''s client has its signer' <<< \
   'openssl verify -no-CApath -CAfile tls/aggregator-ca-bundle.crt tls/aggregator-client.crt'
-check admin-subject 'the administrator is in the group that may do everything' << 'COMMAND'
+check admin-subject 'the administrator is in the group with all rights' << 'COMMAND'
 openssl x509 -in tls/admin-kubeconfig-client.crt -noout -subject -nameopt RFC2253 |
   diff - <(printf '%s' subject= \
     CN=system:admin, \
     O=system:masters && echo)
 COMMAND
-check node-subject 'a new node comes as node-bootstrapper' << 'COMMAND'
+check node-subject 'a new node logs in as node-bootstrapper' << 'COMMAND'
 openssl x509 -in tls/kubelet-client.crt -noout -subject -nameopt RFC2253 |
   diff - <(printf '%s' subject= \
     CN=system:serviceaccount:openshift-machine-config-operator:node-bootstrapper, \
     O=system:serviceaccounts:openshift-machine-config-operator+O=system:serviceaccounts && echo)
 COMMAND
-check kubelet-subject 'the API server comes to kubelets under its own name' << 'COMMAND'
+check kubelet-subject 'the API server logs in to kubelets under its own name' << 'COMMAND'
 openssl x509 -in tls/kube-apiserver-to-kubelet-client.crt -noout -subject -nameopt RFC2253 |
   diff - <(printf '%s' subject= \
     CN=system:kube-apiserver, \
     O=kube-master && echo)
 COMMAND
-check proxy-subject 'the API server comes to other API servers as the proxy' << 'COMMAND'
+check proxy-subject 'the API server logs in to other API servers as the proxy' << 'COMMAND'
 openssl x509 -in tls/apiserver-proxy.crt -noout -subject -nameopt RFC2253 |
   diff - <(printf '%s' subject= \
     CN=system:kube-apiserver-proxy, \
     O=kube-master && echo)
 COMMAND
-check api-name 'the API has a certificate for its outer name' << 'COMMAND'
+check api-name 'the API has a certificate for its external name' << 'COMMAND'
 openssl x509 -in tls/kube-apiserver-lb-server.crt -noout -ext subjectAltName |
   sed '1d; s/ //g; y/,/\n/' | sort |
   diff - <(printf '%s\n' "DNS:api.${CLUSTER_DOMAIN}" | sort)
 COMMAND
-check api-int-name 'the API has a certificate for its inner name' << 'COMMAND'
+check api-int-name 'the API has a certificate for its internal name' << 'COMMAND'
 openssl x509 -in tls/kube-apiserver-internal-lb-server.crt -noout -ext subjectAltName |
   sed '1d; s/ //g; y/,/\n/' | sort |
   diff - <(printf '%s\n' "DNS:api-int.${CLUSTER_DOMAIN}" | sort)
@@ -125,19 +125,19 @@ openssl x509 -in tls/kube-apiserver-service-network-server.crt -noout -ext subje
     "IPAddress:${KUBERNETES_SERVICE_ADDRESS}" | sort)
 COMMAND
 check ignition-name \
-  'the Machine Config Server has a certificate for the name that nodes ask' << 'COMMAND'
+  'the Machine Config Server has a certificate for the name that nodes use' << 'COMMAND'
 openssl x509 -in tls/machine-config-server.crt -noout -ext subjectAltName |
   sed '1d; s/ //g; y/,/\n/' | sort |
   diff - <(printf '%s\n' "DNS:api-int.${CLUSTER_DOMAIN}" | sort)
 COMMAND
-check server-usage 'serving certificates only serve' << 'COMMAND'
+check server-usage 'serving certificates can only serve' << 'COMMAND'
 signers=$(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt)
 openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslserver \
   tls/*-server.crt
 ! (openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslclient \
   tls/*-server.crt || true) |& grep ': OK$'
 COMMAND
-check client-usage 'client certificates only log in' << 'COMMAND'
+check client-usage 'client certificates can only log in' << 'COMMAND'
 signers=$(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt)
 openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslclient \
   tls/kube*-client.crt tls/aggregator-client.crt tls/apiserver-proxy.crt
@@ -145,13 +145,14 @@ openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose s
   tls/kube*-client.crt tls/aggregator-client.crt tls/apiserver-proxy.crt || true) |&
   grep ': OK$'
 COMMAND
-check both-usages 'the administrator'\''s and the journal'\''s certificates do both' <<< \
+check both-usages \
+  'the administrator'\''s and the journal'\''s certificates can do both' <<< \
   'signers=$(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt)
   openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslserver \
     tls/admin-kubeconfig-client.crt tls/journal-gatewayd.crt
   openssl verify -no-CApath -no_check_time -CAfile <(echo "${signers}") -purpose sslclient \
     tls/admin-kubeconfig-client.crt tls/journal-gatewayd.crt'
-check fresh 'the 24-hour certificates have not run out' <<< \
+check fresh 'the 24-hour certificates have not expired' <<< \
   'certificates=(tls/kubelet-signer.crt tls/aggregator-ca.crt tls/apiserver-proxy.crt \
     tls/aggregator-signer.crt tls/aggregator-client.crt tls/kube*-server.crt)
   openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
@@ -220,7 +221,7 @@ done
 cmp tls/kubelet-signer.crt tls/kubelet-client-ca-bundle.crt
 cmp tls/kubelet-signer.crt tls/kubelet-serving-ca-bundle.crt
 COMMAND
-check signers 'every certificate is signed by the signer that is here now' <<< \
+check signers 'the current signer signed every certificate' <<< \
   'openssl verify -no-CApath -no_check_time -CAfile \
     <(cat tls/root-ca.crt tls/*-signer.crt tls/aggregator-ca.crt) \
     tls/*-signer.crt tls/*-server.crt tls/[ak]*-client.crt tls/apiserver-proxy.crt \

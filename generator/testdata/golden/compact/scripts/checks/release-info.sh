@@ -22,7 +22,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check digest 'the release image is known by digest' << 'COMMAND'
+check digest 'the release image has a digest' << 'COMMAND'
 grep -E -e '@sha256:[0-9a-f]{64}$' release-info/digest
 COMMAND
 check architecture 'the release image is for this machine'\''s processor' << 'COMMAND'
@@ -37,11 +37,11 @@ COMMAND
 check kubernetes-version 'the Kubernetes version is known' << 'COMMAND'
 grep -E -e '^[0-9]+\.[0-9]+\.[0-9]+' release-info/kubernetes-version
 COMMAND
-check images 'the release names every image that bootkube.sh asks for' << 'COMMAND'
+check images 'the release contains every image that bootkube.sh needs' << 'COMMAND'
 names=$(awk 'NF == 2 { print $1 }' release-info/images)
 ! tr ' ' '\n' <<< "${BOOTKUBE_IMAGES}" | grep . | grep -vxF -e "${names:-none}"
 COMMAND
-check overrides 'every image override replaces an image of the release' <<< \
+check overrides 'every image override replaces an existing image of the release' <<< \
   'images=$(cat release-info/images)
   [[ -z ${IMAGE_OVERRIDES} ]] || ! grep -vxF -e "${images:-none}" <<< "${IMAGE_OVERRIDES}"'
 check agreement 'the release image itself gives the same answer' << 'COMMAND'

@@ -23,7 +23,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check balancer 'the load balancer sends nothing to the bootstrap node' << 'COMMAND'
+check balancer 'the load balancer sends no requests to the bootstrap node' << 'COMMAND'
 timeout 10 socat -t 5 - "UNIX-CONNECT:${BALANCER_SOCKET}" <<< 'show stat' |
   awk -F , -v backends=" ${BOOTSTRAP_BACKENDS} " -v name="${BOOTSTRAP% *}" '
     !index(backends, " " $1 " ") || $2 ~ /^(FRONTEND|BACKEND)$/ { next }
@@ -31,10 +31,10 @@ timeout 10 socat -t 5 - "UNIX-CONNECT:${BALANCER_SOCKET}" <<< 'show stat' |
     $2 == name && $18 != "MAINT" { bad = 1 }
     END { exit bad || !seen }'
 COMMAND
-check machine 'the machine is gone' <<< \
+check machine 'the machine is deleted' <<< \
   'domains="$(virsh --connect "${LIBVIRT_URI}" list --all --name)"
   ! grep -Fx -e "${BOOTSTRAP_DOMAIN}" <<< "${domains}"'
-check files 'its disk and its Ignition file are gone' << 'COMMAND'
+check files 'its disk and its Ignition file are deleted' << 'COMMAND'
 pools="$(virsh --connect "${LIBVIRT_URI}" pool-list --all --name | awk '{ print $1 }')"
 # Who removed the pool removed the files first.
 if grep -Fqx -e "${LAB_POOL}" <<< "${pools}"; then

@@ -18,7 +18,7 @@ source "${SCRIPTS}/lib/checks.sh"
 
 check crds 'the CRDs were rendered' <<< \
   '(($(ls api-bootstrap/manifests/*.yaml | wc -l) >= 10))'
-check crds-copied 'the CRDs wait among the manifests' <<< \
+check crds-copied 'the CRDs are in manifests/' <<< \
   '(cd api-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 check gates-of-version 'the FeatureGate has a status for this payload version' << 'COMMAND'
 jq --exit-status --arg want "${VERSION}" '.status.featureGates[0].version == $want' \

@@ -19,7 +19,7 @@ check crd 'the CRD was rendered' << 'COMMAND'
 grep -E -e '\bname"?: *"?rolebindingrestrictions[.]authorization[.]openshift[.]io"?(,|}| *$)' \
   auth-api-bootstrap/manifests/authorization.openshift.io_rolebindingrestrictions.yaml
 COMMAND
-check crd-copied 'the CRD waits among the manifests' <<< \
+check crd-copied 'the CRD is in manifests/' <<< \
   '(cd auth-api-bootstrap/manifests && sha256sum -- *) |
     (cd manifests && sha256sum --check --quiet)'
 

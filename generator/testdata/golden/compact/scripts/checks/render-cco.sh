@@ -20,9 +20,9 @@ wc --bytes cco-bootstrap/manifests/cco-namespace.yaml \
 COMMAND
 check types 'both types are among them' <<< \
   '(($(ls cco-bootstrap/manifests/cco-cloudcredential_v1_*.yaml | wc -l) >= 2))'
-check manifests-copied 'they wait among the manifests' <<< \
+check manifests-copied 'they are in manifests/' <<< \
   '(cd cco-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
-check pod 'the static pod is there, unless credentials are handed out by hand' << 'COMMAND'
+check pod 'the static pod exists, unless credentials are managed by hand' << 'COMMAND'
 [[ -s cco-bootstrap/bootstrap-manifests/cloud-credential-operator-pod.yaml ]] ||
   grep -E '^ *credentialsMode: "?Manual' cco-bootstrap/manifests/cco-operator-config.yaml
 COMMAND

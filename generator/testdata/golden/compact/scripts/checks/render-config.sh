@@ -15,7 +15,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check infrastructure 'the Infrastructure is one' << 'COMMAND'
+check infrastructure 'the Infrastructure manifest is an Infrastructure' << 'COMMAND'
 grep -E -e '\bkind"?: *"?Infrastructure"?(,|}| *$)' manifests/cluster-infrastructure-02-config.yml
 COMMAND
 check cloud-config 'the cloud configuration was generated' << 'COMMAND'

@@ -23,7 +23,7 @@ check namespace 'the operator'\''s namespace was rendered' << 'COMMAND'
 grep -E -e '\bname"?: *"?openshift-ingress-operator"?(,|}| *$)' \
   ingress-operator-manifests/cluster-ingress-00-namespace.yaml
 COMMAND
-check copied 'both wait among the manifests' <<< \
+check copied 'both are in manifests/' <<< \
   '(cd ingress-operator-manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

@@ -30,10 +30,11 @@ check pod-copied 'the pod waits for cluster-bootstrap' <<< \
 check config-copied 'the controller manager'\''s configuration is where the pod looks' <<< \
   'cmp kube-controller-manager-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-controller-manager-config.yaml"'
-check cpc-config-copied 'the policy controller'\''s configuration is in its place' <<< \
+check cpc-config-copied \
+  'the policy controller'\''s configuration is where the pod looks' <<< \
   'cmp kube-controller-manager-bootstrap/cpc-config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/cluster-policy-controller-config.yaml"'
-check manifests-copied 'the operator'\''s objects wait among the manifests' <<< \
+check manifests-copied 'the operator'\''s objects are in manifests/' <<< \
   '(cd kube-controller-manager-bootstrap/manifests && sha256sum -- *) |
     (cd manifests && sha256sum --check --quiet)'
 check csr-signer-certificate 'the signer of kubelets'\'' certificates is not empty' << 'COMMAND'
@@ -52,8 +53,7 @@ grep -l -E -e '^ *service-account\.key: [A-Za-z0-9+/=]{40}' \
   kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml |
   diff - <(ls kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml)
 COMMAND
-check signer-fresh \
-  'the signer of kubelets'\'' certificates lives long enough to finish' <<< \
+check signer-fresh 'the signer of kubelets'\'' certificates is valid for long enough' <<< \
   'certificates=(tls/kubelet-signer.crt)
   openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
   openssl verify -attime $((EPOCHSECONDS + 3600)) \

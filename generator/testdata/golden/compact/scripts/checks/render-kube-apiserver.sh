@@ -31,7 +31,7 @@ check pod-copied 'the pod waits for cluster-bootstrap' <<< \
 check config-copied 'the configuration is where the pod looks' <<< \
   'cmp kube-apiserver-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-apiserver-config.yaml"'
-check manifests-copied 'the operator'\''s objects wait among the manifests' <<< \
+check manifests-copied 'the operator'\''s objects are in manifests/' <<< \
   '(cd kube-apiserver-bootstrap/manifests && sha256sum -- *) |
     (cd manifests && sha256sum --check --quiet)'
 check signer-certificates 'no signer'\''s Secret has an empty certificate' << 'COMMAND'
@@ -56,7 +56,7 @@ check bound-key 'the bound token signing key and its public half belong together
     diff - <(openssl pkey -in tls/bound-service-account-signing-key.key -pubout)'
 check etcd-client 'etcd will accept the API server'\''s certificate' <<< \
   'openssl verify -no-CApath -CAfile tls/etcd-ca-bundle.crt tls/etcd-client.crt'
-check serving-chain 'the serving certificates come from the CAs that clients trust' <<< \
+check serving-chain 'clients trust the CAs of the serving certificates' <<< \
   'openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
     tls/kube-apiserver-localhost-server.crt tls/kube-apiserver-service-network-server.crt \
     tls/kube-apiserver-lb-server.crt tls/kube-apiserver-internal-lb-server.crt'

@@ -41,7 +41,7 @@ check node-ca 'nodes get a root CA' << 'COMMAND'
 grep -E -e '^ *rootCAData: "?LS0tLS1CRUdJTi' \
   mco-bootstrap/bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml
 COMMAND
-check client-cas 'kubelets get the CAs of those who may ask them' <<< \
+check client-cas 'kubelets get the CAs of their clients' <<< \
   'grep -E -e "-----BEGIN CERTIFICATE-----" \
     mco-bootstrap/manifests/kube-apiserver-serving-ca-configmap.yaml'
 check controller-input 'the controller has its input' <<< \
@@ -51,21 +51,21 @@ check controller-gates 'the controller has the FeatureGate with a status' <<< \
   'cmp manifests/99_feature-gate.yaml "${HOST_ROOT}/etc/mcc/bootstrap/99_feature-gate.yaml"'
 check image-references 'the controller has the list of images' <<< \
   'cmp image-references "${HOST_ROOT}/etc/mcc/bootstrap/image-references"'
-check kubeconfig 'the server has a kubeconfig to hand out' <<< \
+check kubeconfig 'the server has a kubeconfig for its clients' <<< \
   'cmp auth/kubeconfig-kubelet "${HOST_ROOT}/etc/mcs/kubeconfig"'
-check kubeconfig-kind 'what is handed out is a kubeconfig' <<< \
+check kubeconfig-kind 'the kubeconfig for nodes is a kubeconfig' <<< \
   'grep --quiet --extended-regexp "^ *server: *.?https://[^ ]+:6443.?$" auth/kubeconfig-kubelet
   grep --quiet "^ *client-certificate-data: *LS0tLS1CRUdJTi" auth/kubeconfig-kubelet'
 check pull-secret-kind 'the pull secret is a Secret' <<< \
   'secret=manifests/openshift-config-secret-pull-secret.yaml
   grep --quiet --extended-regexp "^kind: *.?Secret.?$" "${secret}"
   grep --quiet --extended-regexp "^ +.?[.]dockerconfigjson.?:" "${secret}"'
-check server-chain 'nodes will trust the server' <<< \
+check server-chain 'nodes trust the server' <<< \
   'openssl verify -no-CApath -CAfile tls/root-ca.crt "${HOST_ROOT}/etc/ssl/mcs/tls.crt"'
 check server-key 'the server'\''s certificate and key belong together' <<< \
   'openssl x509 -in "${HOST_ROOT}/etc/ssl/mcs/tls.crt" -noout -pubkey |
     diff - <(openssl pkey -in "${HOST_ROOT}/etc/ssl/mcs/tls.key" -pubout)'
-check manifests-copied 'the operator'\''s objects wait among the manifests' <<< \
+check manifests-copied 'the operator'\''s objects are in manifests/' <<< \
   '(cd mco-bootstrap/manifests && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

@@ -18,7 +18,7 @@ source "${SCRIPTS}/lib/checks.sh"
 check ran 'the operator ran' <<< \
   'ls -d node-tuning-bootstrap'
 [[ -z "$(ls -A node-tuning-bootstrap 2> /dev/null)" ]] ||
-  check copied 'what was rendered waits among the manifests' <<< \
+  check copied 'the rendered files are in manifests/' <<< \
   '(cd node-tuning-bootstrap && sha256sum -- *) | (cd manifests && sha256sum --check --quiet)'
 
 end_of_checks

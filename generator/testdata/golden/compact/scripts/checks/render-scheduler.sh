@@ -28,10 +28,10 @@ check pod-image-of-release 'the pod'\''s images are this release'\''s' <<< \
 check pod-copied 'the pod waits for cluster-bootstrap' <<< \
   '(cd kube-scheduler-bootstrap/bootstrap-manifests && sha256sum -- *) |
     (cd bootstrap-manifests && sha256sum --check --quiet)'
-check config-copied 'the configuration lies with those of its neighbours' <<< \
+check config-copied 'the configuration is next to the others' <<< \
   'cmp kube-scheduler-bootstrap/config \
     "${HOST_ROOT}/etc/kubernetes/bootstrap-configs/kube-scheduler-config.yaml"'
-check namespace-copied 'the namespace waits among the manifests' <<< \
+check namespace-copied 'the namespace is in manifests/' <<< \
   '(cd kube-scheduler-bootstrap/manifests && sha256sum -- *) |
     (cd manifests && sha256sum --check --quiet)'
 

@@ -19,7 +19,7 @@ set +a
 # shellcheck source=lib/checks.sh
 source "${SCRIPTS}/lib/checks.sh"
 
-check laid-out 'every file that was unpacked is still there' <<< \
+check laid-out 'every unpacked file is still there' <<< \
   '[[ -s unpack-bootstrap-ignition/sha256sums ]]
   cut -c 67- unpack-bootstrap-ignition/sha256sums | while IFS= read -r name; do
     [[ -e ${name} ]] || { echo "${name} is missing" && false; }
@@ -47,17 +47,17 @@ check key-pairs 'every certificate belongs to its key' <<< \
 check server-chain 'clients of the API trust its certificates' <<< \
   'openssl verify -no-CApath -CAfile tls/kube-apiserver-complete-server-ca-bundle.crt \
     tls/kube-apiserver-*-server.crt'
-check fresh 'the 24-hour certificates have not run out' <<< \
+check fresh 'the 24-hour certificates have not expired' <<< \
   'certificates=(tls/kubelet-signer.crt tls/aggregator-signer.crt tls/kube-apiserver-*-server.crt)
   openssl verify -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"
   openssl verify -attime $((EPOCHSECONDS + 3600)) \
     -partial_chain -trusted <(cat "${certificates[@]}") "${certificates[@]}"'
-check domain 'the cluster is the lab'\''s' <<< \
+check domain 'the cluster has the lab'\''s name and domain' <<< \
   'grep -E -e "\\bbaseDomain\"?: *\"?${CLUSTER_DOMAIN}\"?(,|}| *$)" \
     manifests/cluster-dns-02-config.yml'
-check service-network 'its services get the lab'\''s network' <<< \
+check service-network 'its services use the lab'\''s network' <<< \
   'grep -E -e "- *\"?${SERVICE_NETWORK}\"?(,|}| *$)" manifests/cluster-network-02-config.yml'
-check platform 'its platform is none, as the lab'\''s' << 'COMMAND'
+check platform 'its platform is none, like the lab'\''s' << 'COMMAND'
 sed -n '/^  platformStatus:/,$p' manifests/cluster-infrastructure-02-config.yml |
   grep -x ' *type: None'
 COMMAND
