@@ -70,6 +70,7 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.diagnosis, r.explained = labs.BuiltinDiagnosis().For(p), p.AnnotatedFiles()
 	for _, pl := range places {
 		if err := r.scripts(pl.place, pl.dir); err != nil {
 			return nil, err
@@ -142,8 +143,7 @@ type renderer struct {
 }
 
 func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error) {
-	r := &renderer{plan: p, opts: opts, sources: map[string]string{}, out: &Output{},
-		diagnosis: labs.BuiltinDiagnosis().For(p), explained: p.AnnotatedFiles()}
+	r := &renderer{plan: p, opts: opts, sources: map[string]string{}, out: &Output{}}
 	names, err := fs.Glob(templates, "scripts/*.tmpl")
 	if err != nil {
 		return nil, err
