@@ -12,7 +12,7 @@ import (
 // typed are the programs that a reader has, on the workstation or on a node.
 var typed = strings.Fields(`arping ausearch awk base64 bootlab cat chronyc crictl curl cut date df dig du env export for free
 	fuser getent grep head hostname hostnamectl interface ip journalctl jq less ls nmcli oc openshift-install openssl podman ps
-	rpm-ostree sed skopeo socat ss ssh stat sysctl systemctl swapon tail tcpdump timedatectl type uname uptime virsh xargs`)
+	rpm-ostree sed skopeo socat ss ssh stat sysctl systemctl swapon tail tcpdump timedatectl type ulimit uname uptime virsh xargs`)
 
 var whereToRun = regexp.MustCompile(`^# on the (bootstrap node|workstation(, in a local run)?|master|machine that does the work)$`)
 

@@ -147,6 +147,7 @@ func init() {
 			says("asset-files", "d 700 4096 2026-01-02T05:40:00 release-info\nf 644 20 2026-01-02T05:40:00 release-info/version\n"))},
 		"name-taken": byHand("etcd-bootstrap", "render-etcd",
 			`Error: creating container storage: the container name "etcd-render" is already in use by 1f2e3d4c5b6a. You have to remove that container to be able to reuse that name: that name is already in use`),
+		"container-limits": byHand("api-bootstrap", "render-api", "Error: runc: runc create failed: unable to start container process: error during container init: error setting rlimits for ready process: error setting rlimit type 7: operation not permitted: OCI permission denied"),
 		"no-entrypoint":    byHand("api-bootstrap", "render-api", `Error: runc: runc create failed: unable to start container process: exec: "/usr/bin/render": stat /usr/bin/render: no such file or directory: OCI runtime attempted to invoke a command that was not found`),
 		"undecodable":      byHand("kube-controller-manager-bootstrap", "render-kcm", `F0102 05:50:04.123456       1 render.go:61] unable to decode "/assets/manifests/notes.yaml": Object 'Kind' is missing in '{"hello":"you"}'`),
 		"contradiction":    byHand("config-bootstrap", "render-config", `F0102 05:50:04.123456       1 render.go:61] the following manifests are not consistent so results would be unpredictable depending on apply order: "/assets/manifests/cluster-network-02-config.yml" and "/assets/manifests/zz.yaml" both set Network.config.openshift.io/cluster in ns/, but have different values`),

@@ -78,7 +78,8 @@ type reportLog struct {
 	Reason  string
 	Exit    int
 	Attempt int
-	Log     string
+	Log     string // as of a healthy one where it is empty
+	Before  string // the log of the attempt before
 }
 
 // reportMoments in the order of a bootstrap.
@@ -286,6 +287,15 @@ func (b *bundleOf) failed(journal, unit, description string, at time.Time, try i
 var descriptions = map[string]string{"kubelet.service": "Kubernetes Kubelet", "crio.service": "Container Runtime Interface for OCI (CRI-O)",
 	"crio-configure.service": "Configure CRI-O to use the pause image", "node-image-pull.service": "Node Image Pull", "release-image-pivot.service": "Pivot bootstrap to the OpenShift Release Image"}
 
+// unitJournal is the journal of the bundle that holds a unit's lines.
+func unitJournal(unit string) string {
+	switch name := strings.TrimSuffix(unit, ".service"); name {
+	case "crio-configure", "crio", "kubelet":
+		return name
+	}
+	return "@journal"
+}
+
 // units are those between the pull and bootkube.
 func (b *bundleOf) units() {
 	for _, u := range []struct{ unit, moment, journal, line string }{
@@ -313,10 +323,7 @@ func (b *bundleOf) units() {
 	if b.Unit == "" {
 		return
 	}
-	journal := map[string]string{"crio-configure.service": "crio-configure", "crio.service": "crio", "kubelet.service": "kubelet"}[b.Unit]
-	if journal == "" {
-		journal = "@journal"
-	}
+	journal := unitJournal(b.Unit)
 	for i := range b.Tries {
 		at := b.end().Add(-time.Duration(b.Tries-i) * 30 * time.Second)
 		b.log(journal, "systemd", at, "Starting "+descriptions[b.Unit]+"...")
@@ -484,6 +491,9 @@ func (b *bundleOf) containers() {
 		all["machine-config-server"] = reportLog{Running: true, Log: "I0102 05:16:17.901441       1 api.go:74] Launching server on :22623"}
 	}
 	for name, log := range b.Container {
+		if log.Log == "" {
+			log.Log = all[name].Log
+		}
 		all[name] = log
 	}
 	for name, log := range all {
@@ -501,13 +511,20 @@ func (b *bundleOf) containers() {
 		text, _ := json.MarshalIndent(inspect, "", "  ")
 		b.files["bootstrap/containers/"+name+"-"+id+".inspect"] = string(text)
 		b.files["bootstrap/containers/"+name+"-"+id+".log"] = strings.TrimRight(log.Log, "\n") + "\n"
-		if !log.Running && log.Attempt > 0 { // an older attempt, whose id may come later
+		if log.Before == "" {
+			log.Before = "I0102 05:20:12.113121       1 an attempt before"
+		} else if log.Attempt == 0 {
+			b.t.Fatal(name + " has an attempt before the first")
+		}
+		if log.Attempt > 0 { // an older attempt, whose id may come later
 			old := containerID(name, log.Attempt-1)
 			inspect["status"].(map[string]any)["id"] = old
+			inspect["status"].(map[string]any)["state"] = "CONTAINER_EXITED"
+			inspect["status"].(map[string]any)["reason"] = "Error"
 			inspect["status"].(map[string]any)["createdAt"] = b.end().Add(-20 * time.Minute).Format(time.RFC3339Nano)
 			text, _ := json.MarshalIndent(inspect, "", "  ")
 			b.files["bootstrap/containers/"+name+"-"+old+".inspect"] = string(text)
-			b.files["bootstrap/containers/"+name+"-"+old+".log"] = "I0102 05:20:12.113121       1 an attempt before\n"
+			b.files["bootstrap/containers/"+name+"-"+old+".log"] = strings.TrimRight(log.Before, "\n") + "\n"
 		}
 	}
 }
