@@ -72,7 +72,8 @@ func filesBelow(dir string) (map[string]string, error) {
 func sharedLab(t testing.TB) string {
 	t.Helper()
 	shared.once.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "bootlab-shared-"); shared.err != nil {
+		// Where t.TempDir is, for the links of generated.
+		if shared.dir, shared.err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "bootlab-shared-"); shared.err != nil {
 			return
 		}
 		lab := filepath.Join(shared.dir, "mylab")
