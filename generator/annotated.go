@@ -23,7 +23,7 @@ func (r *renderer) annotated() error {
 	for _, d := range r.paged {
 		pages[d.ID] = true
 	}
-	for _, f := range r.plan.AnnotatedFiles() {
+	for _, f := range r.explained {
 		if err := r.page("file.md.tmpl", "guide/"+f.ID+".md", &filePage{f, r.plan, pages}); err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (r *renderer) annotated() error {
 // fileEntries are the annotated files in the list of pages.
 func (r *renderer) fileEntries() []guidePage {
 	var out []guidePage
-	for _, f := range r.plan.AnnotatedFiles() {
+	for _, f := range r.explained {
 		out = append(out, guidePage{ID: f.ID, Title: f.Path, File: "guide/" + f.ID + ".md", Kind: "file", Summary: sentence(f.Title)})
 	}
 	return out

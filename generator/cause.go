@@ -65,7 +65,7 @@ func typedHere(line string) string {
 // causes renders a page for each question of the diagnosis and for each cause. The
 // usual failures of stages stand on the stages' own pages.
 func (r *renderer) causes() error {
-	all := labs.BuiltinDiagnosis().For(r.plan)
+	all := r.diagnosis
 	links := &links{r.titles(), "../"}
 	for i, whole := range all.Layers {
 		layer := ownCauses(whole)
@@ -122,7 +122,7 @@ func (r *renderer) failuresOf(layer *labs.Layer, links *links) (string, error) {
 // causeEntries are the pages of the questions and of the causes for the list of
 // pages; a cause is listed by the page of its question, not in the navigation.
 func (r *renderer) causeEntries() (layers, causes []guidePage) {
-	for _, whole := range labs.BuiltinDiagnosis().For(r.plan).Layers {
+	for _, whole := range r.diagnosis.Layers {
 		layer := ownCauses(whole)
 		id := "layers/" + layer.ID
 		layers = append(layers, guidePage{ID: id, Title: layer.Title, File: "guide/" + id + ".md", Kind: "chapter", Summary: layer.Ask})

@@ -19,6 +19,7 @@ type chapterData struct {
 	*labs.Chapter
 	*links
 	misconceptions []labs.Misconception
+	diagnosis      *labs.Diagnosis
 }
 
 // links knows the pages of an output.
@@ -198,7 +199,7 @@ func (r *renderer) chapter(templates fs.FS, c *labs.Chapter, pages map[string]st
 	}
 	var b strings.Builder
 	b.WriteString("# " + c.Title + "\n\n" + c.Summary + "\n\n")
-	data := &chapterData{r.plan, c, &links{pages, ""}, labs.BuiltinGuide().MisconceptionsOf(c.ID, r.plan)}
+	data := &chapterData{r.plan, c, &links{pages, ""}, labs.BuiltinGuide().MisconceptionsOf(c.ID, r.plan), r.diagnosis}
 	objectives, err := data.objectives()
 	if err != nil {
 		return fmt.Errorf("chapter %s: %w", c.ID, err)

@@ -33,6 +33,7 @@ type indexData struct {
 	Libraries []libraryPage
 	Chain     string
 	Tour      []tourStop
+	diagnosis *labs.Diagnosis
 }
 
 // tourStop is a chapter of the way through the guide that takes half an hour.
@@ -45,7 +46,7 @@ type tourStop struct {
 func (d indexData) FirstNeeds() []string { return d.Scripts[0].Commands() }
 
 // Questions is the number of questions that the diagnosis asks.
-func (d indexData) Questions() int { return len(labs.BuiltinDiagnosis().For(d.Plan).Layers) }
+func (d indexData) Questions() int { return len(d.diagnosis.Layers) }
 
 // Minutes is how long the whole way takes.
 func (d indexData) Minutes() int {
@@ -74,7 +75,7 @@ func minutes(page string) int {
 // index renders the first page. It comes last, because it tells how long others
 // are.
 func (r *renderer) index() error {
-	d := indexData{Plan: r.plan, Scripts: r.paged, Libraries: r.shared[1:], Chain: chainScript}
+	d := indexData{Plan: r.plan, Scripts: r.paged, Libraries: r.shared[1:], Chain: chainScript, diagnosis: r.diagnosis}
 	for _, id := range r.readingOrder() {
 		if c := labs.BuiltinGuide().Chapter(id); c != nil && c.Tour {
 			d.Tour = append(d.Tour, tourStop{c, minutes(r.text("guide/" + id + ".md"))})
@@ -111,7 +112,7 @@ func (r *renderer) guide() error {
 	}
 	titles, order := r.titles(), r.readingOrder()
 	for _, d := range r.paged {
-		page := &pageData{scriptData: d, Misconceptions: labs.BuiltinGuide().MisconceptionsOf(d.ID, r.plan), pages: pages}
+		page := &pageData{scriptData: d, Misconceptions: labs.BuiltinGuide().MisconceptionsOf(d.ID, r.plan), explained: r.explained, pages: pages}
 		if i := slices.Index(order, d.ID); i+1 < len(order) {
 			page.following = "[" + titles[order[i+1]] + "](" + order[i+1] + ".md)"
 		}
@@ -177,8 +178,8 @@ func (r *renderer) page(template, path string, data any) error {
 	return nil
 }
 
-// ownCommand is bootlab with one of its commands in a text.
-var ownCommand = regexp.MustCompile("(^|[^-/a-z])bootlab ((?:vms|init|generate|check|explain|diff|releases|site|verify|diagnose|gather|timeline|audit|doctor|connectivity|certificates|watch|mask)\\b)")
+// commandName is one of bootlab's commands at the beginning of a text.
+var commandName = regexp.MustCompile(`^(?:vms|init|generate|check|explain|diff|releases|site|verify|diagnose|gather|timeline|audit|doctor|connectivity|certificates|watch|mask)\b`)
 
 // ownWords puts into a page's prose what the reader has: bootlab in bin/, where
 // ./setup lab puts it, and the lab's domain in the place of NAME.DOMAIN.
@@ -186,9 +187,29 @@ func (r *renderer) ownWords(text string) string {
 	domain := strings.NewReplacer("CLUSTER.DOMAIN", r.plan.Lab.Domain(), "NAME.DOMAIN", r.plan.Lab.Domain())
 	pieces := strings.Split(text, "\n```")
 	for i := 0; i < len(pieces); i += 2 {
-		pieces[i] = domain.Replace(ownCommand.ReplaceAllString(pieces[i], "${1}bin/bootlab $2"))
+		pieces[i] = domain.Replace(commandsInBin(pieces[i]))
 	}
 	return strings.Join(pieces, "\n```")
+}
+
+// commandsInBin writes bin/bootlab where a text has bootlab with one of its
+// commands. A name or path that ends with bootlab stays.
+func commandsInBin(text string) string {
+	const program = "bootlab "
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, program)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		partOfName := before != "" && (strings.ContainsRune("-/", rune(before[len(before)-1])) || before[len(before)-1] >= 'a' && before[len(before)-1] <= 'z')
+		if !partOfName && commandName.MatchString(after) {
+			b.WriteString("bin/")
+		}
+		b.WriteString(program)
+		text = after
+	}
 }
 
 // withoutBlanks has one blank line in the place of several, outside of code.

@@ -16,6 +16,7 @@ type pageData struct {
 	Stepped        bool // the script has numbered steps
 	Flags          []labs.Flag
 	Misconceptions []labs.Misconception
+	explained      []*labs.AnnotatedFile
 	pages          map[string]bool // ids of the stages that have a page
 	following      string          // link to the page that follows
 }

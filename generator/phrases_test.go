@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -53,18 +52,31 @@ func expected(file *ast.File) map[string]string {
 }
 
 // spoken are all texts that a script can say in a test, with single blanks: the
-// scripts and what they read, and what the stand-ins of programs answer.
+// scripts and what they read, and what the stand-ins of programs answer. Scripts
+// have most lines in common, so each two lines that follow one another stand in it
+// once: no phrase goes over more.
 func spoken(t *testing.T) string {
 	t.Helper()
+	const apart = " \x00 "
 	var b strings.Builder
+	seen := map[[2]string]bool{}
 	everyOutput(t, func(t *testing.T, files map[string]string) {
 		for name, text := range files {
-			if dir, _, _ := strings.Cut(name, "/"); (dir == "scripts" || dir == "node") && path.Ext(name) != ".svg" {
-				b.WriteString(text + "\n")
+			if dir, _, _ := strings.Cut(name, "/"); dir != "scripts" && dir != "node" {
+				continue
+			}
+			before := ""
+			for _, line := range strings.Split(text, "\n") {
+				line = strings.Join(strings.Fields(line), " ")
+				if pair := [2]string{before, line}; !seen[pair] {
+					seen[pair] = true
+					b.WriteString(apart + before + " " + line)
+				}
+				before = line
 			}
 		}
 	})
-	return strings.Join(strings.Fields(b.String()), " ")
+	return b.String()
 }
 
 // composed are phrases that a script puts together in another way, each with the

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
@@ -69,6 +70,7 @@ func Render(p *labs.Plan, templates fs.FS, opts Options) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.diagnosis, r.explained = labs.BuiltinDiagnosis().For(p), p.AnnotatedFiles()
 	for _, pl := range places {
 		if err := r.scripts(pl.place, pl.dir); err != nil {
 			return nil, err
@@ -135,6 +137,9 @@ type renderer struct {
 	pictures []diagram.Picture
 	// shared are the libraries of the local run, which have a page each.
 	shared []libraryPage
+	// What several pages need of the plan, cut to it once.
+	diagnosis *labs.Diagnosis
+	explained []*labs.AnnotatedFile
 }
 
 func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error) {
@@ -181,14 +186,14 @@ func newRenderer(p *labs.Plan, templates fs.FS, opts Options) (*renderer, error)
 // the shell.
 var pure = []string{"join", "lower", "trim", "replace", "indent", "contains", "hasPrefix", "default", "list"}
 
-func functions() template.FuncMap {
+var functions = sync.OnceValue(func() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
 	out := template.FuncMap{"shquote": shquote, "comment": comment, "bullet": bullet, "cell": cell, "flag": flagWord, "sentence": sentence, "code": code, "misconception": misconceptionBlock, "advice": labs.Advice, "prose": prose, "span": textSpan, "inline": inline, "plain": plain, "evidence": look, "place": placeName, "inc": func(i int) int { return i + 1 }}
 	for _, name := range pure {
 		out[name] = all[name]
 	}
 	return out
-}
+})
 
 // scripts renders the scripts and libraries of one place.
 func (r *renderer) scripts(place labs.Place, dir string) error {

@@ -14,7 +14,6 @@ type Segment struct {
 }
 
 var (
-	commentLine = regexp.MustCompile(`^\s*#( |$)`)
 	hereDoc     = regexp.MustCompile(`(?:^|[^<])<<-?\s*(['"]?)([A-Za-z_][A-Za-z0-9_]*)['"]?`)
 	settingLine = regexp.MustCompile(`^(readonly |[A-Z][A-Z0-9_]*\+?=\$?')`)
 	directive   = regexp.MustCompile(`^\s*# shellcheck `)
@@ -30,8 +29,11 @@ func Segments(script string) []Segment {
 	var current Segment
 	end := "" // word that ends the here document we are in
 	for i, text := range strings.Split(strings.TrimSuffix(script, "\n"), "\n") {
-		step := stepBegin.FindStringSubmatch(text)
-		isComment := end == "" && i > 0 && current.Step == "" && commentLine.MatchString(text)
+		var step []string
+		if strings.HasPrefix(text, "if step ") {
+			step = stepBegin.FindStringSubmatch(text)
+		}
+		isComment := end == "" && i > 0 && current.Step == "" && isCommentLine(text)
 		switch {
 		case end == "" && (step != nil || current.Step != "" && stepEnd.MatchString(text)):
 			if current != (Segment{}) {
@@ -58,11 +60,19 @@ func Segments(script string) []Segment {
 		current.Code += text + "\n"
 		if end != "" && strings.TrimSpace(text) == end {
 			end = ""
-		} else if m := hereDoc.FindStringSubmatch(text); m != nil && end == "" && !settingLine.MatchString(text) {
-			end = m[2]
+		} else if end == "" && strings.Contains(text, "<<") && !settingLine.MatchString(text) {
+			if m := hereDoc.FindStringSubmatch(text); m != nil {
+				end = m[2]
+			}
 		}
 	}
 	return append(out, current)
+}
+
+// isCommentLine says whether a line is a comment: a # before a space or alone.
+func isCommentLine(text string) bool {
+	docs, found := strings.CutPrefix(strings.TrimSpace(text), "#")
+	return found && (docs == "" || docs[0] == ' ')
 }
 
 var flagNote = regexp.MustCompile(`^(--[a-z0-9-]+): (.*)$`)

@@ -36,7 +36,7 @@ func (d *pageData) Tree() string {
 	for _, c := range d.Copies {
 		at(c.To).note("from `"+c.From+"`: "+c.Why, d.Readers(c.To))
 	}
-	for _, f := range d.plan.AnnotatedFiles() {
+	for _, f := range d.explained {
 		for _, path := range d.places(f) {
 			at(path).page = f.ID
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Layers are the questions of the diagnosis that the lab and its release have.
-func (d *chapterData) Layers() []*labs.Layer { return labs.BuiltinDiagnosis().For(d.Plan).Layers }
+func (d *chapterData) Layers() []*labs.Layer { return d.diagnosis.Layers }
 
 // looked is the evidence that a layer looks at and none before it.
 func looked(all *labs.Diagnosis, id string) []*labs.Evidence {

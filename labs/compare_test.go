@@ -18,9 +18,9 @@ func compared(t testing.TB, c *Catalog, from, to string) *Comparison {
 	return comparison
 }
 
-// told is a comparison as lines of stage, kind and words; changes around the
+// differenceLines are a comparison as lines of stage, kind and words; changes around the
 // stages have no stage.
-func told(c *Comparison) []string {
+func differenceLines(c *Comparison) []string {
 	var out []string
 	tell := func(stage string, changes []Change) {
 		for _, change := range changes {
@@ -65,7 +65,7 @@ func TestKnownReleasesDifferAsTheirScriptsDo(t *testing.T) {
 		{"4.18", "4.18", nil, []string{""}},
 	} {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {
-			got := told(compared(t, Builtin(), c.from, c.to))
+			got := differenceLines(compared(t, Builtin(), c.from, c.to))
 			for _, want := range c.want {
 				if !slices.Contains(got, want) {
 					t.Errorf("%q is not told in\n%s", want, strings.Join(got, "\n"))
@@ -239,7 +239,7 @@ func TestAFlagThatIsGivenLaterIsToldLater(t *testing.T) {
 	})
 	for to, want := range map[string]bool{"4.15": false, "4.17": true} {
 		from := releaseOrder[age(to)-1]
-		if got := slices.Contains(told(compared(t, c, from, to)), line); got != want {
+		if got := slices.Contains(differenceLines(compared(t, c, from, to)), line); got != want {
 			t.Errorf("%s to %s: told is %v, want %v", from, to, got, want)
 		}
 	}
@@ -272,7 +272,7 @@ func TestEveryPartOfAStageIsCompared(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			c := changedCatalog(t, func(c *Catalog) { change(c.Stage("render-etcd")) })
-			got := told(compareEditions(Builtin().edition("4.20"), c.edition("4.20")))
+			got := differenceLines(compareEditions(Builtin().edition("4.20"), c.edition("4.20")))
 			if !slices.Equal(got, []string{"render-etcd " + want}) {
 				t.Errorf("told: %q", got)
 			}
@@ -301,7 +301,7 @@ func TestStagesThatStandElsewhereAreMoved(t *testing.T) {
 	last := len(stages) - 1
 	got := compareEditions(Builtin().edition("4.20"), c.edition("4.20"))
 	if len(got.Stages) != 1 {
-		t.Fatalf("told: %q", told(got))
+		t.Fatalf("differences: %q", differenceLines(got))
 	}
 	s := got.Stages[0]
 	if s.Kind != Moved || s.ID != stages[last].ID || s.After != "make-pki" || s.Before != stages[last-1].ID || s.Release != "4.20" {
@@ -319,12 +319,12 @@ func TestAComparisonCanBeCutDownToOneStage(t *testing.T) {
 	c := compared(t, Builtin(), "4.20", "4.21")
 	for _, name := range []string{"render-etcd", "etcd-bootstrap"} {
 		got, err := c.ForStage(Builtin(), name)
-		if err != nil || !slices.Equal(told(got), []string{"render-etcd added option of every podman run --log-driver=k8s-file"}) {
-			t.Errorf("%s: %v, %q", name, err, told(got))
+		if err != nil || !slices.Equal(differenceLines(got), []string{"render-etcd added option of every podman run --log-driver=k8s-file"}) {
+			t.Errorf("%s: %v, %q", name, err, differenceLines(got))
 		}
 	}
-	if got, err := c.ForStage(Builtin(), "make-pki"); err != nil || len(told(got)) != 0 {
-		t.Errorf("make-pki: %v, %q", err, told(got))
+	if got, err := c.ForStage(Builtin(), "make-pki"); err != nil || len(differenceLines(got)) != 0 {
+		t.Errorf("make-pki: %v, %q", err, differenceLines(got))
 	}
 	for name, want := range map[string]string{"render-nothing": "there is no stage", "": "there is no stage"} {
 		if _, err := c.ForStage(Builtin(), name); err == nil || !strings.Contains(err.Error(), want) {
@@ -335,8 +335,8 @@ func TestAComparisonCanBeCutDownToOneStage(t *testing.T) {
 	if _, err := early.ForStage(Builtin(), "render-auth-api"); err == nil || !strings.Contains(err.Error(), "neither in 4.14 nor in 4.15") {
 		t.Error(err)
 	}
-	if len(told(c)) < 2 || len(c.Around) != 1 {
-		t.Errorf("the whole was cut too: %q", told(c))
+	if len(differenceLines(c)) < 2 || len(c.Around) != 1 {
+		t.Errorf("the whole was cut too: %q", differenceLines(c))
 	}
 }
 

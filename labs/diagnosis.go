@@ -276,14 +276,14 @@ func (d *Diagnosis) For(p *Plan) *Diagnosis {
 				mine.Symptoms = append(mine.Symptoms, sy)
 			}
 		}
-		mine.Symptoms = append(mine.Symptoms, p.failures(s.Stages)...)
+		mine.Symptoms = append(mine.Symptoms, p.failures(s.Stages, settings)...)
 		out.Layers = append(out.Layers, &mine)
 	}
 	return out
 }
 
 // failures makes symptoms of the usual failures of stages, in the plan's order.
-func (p *Plan) failures(ids []string) []Symptom {
+func (p *Plan) failures(ids []string, settings map[string]string) []Symptom {
 	var all []Symptom
 	for _, s := range p.Stages {
 		if !slices.Contains(ids, s.ID) {
@@ -291,7 +291,7 @@ func (p *Plan) failures(ids []string) []Symptom {
 		}
 		for _, f := range s.Failures {
 			sy := s.symptom(f)
-			sy.Command = inSettings(sy.Command, p.Lab.Settings())
+			sy.Command = inSettings(sy.Command, settings)
 			all = append(all, sy)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Plan is a lab, its release and the stages of that release: everything a
@@ -82,29 +83,52 @@ func cut(to, from reflect.Value, keep func(Span, Condition) bool) {
 			cut(to.Field(i), from.Field(i), keep)
 		}
 	case reflect.Slice:
-		for i := 0; i < from.Len(); i++ {
+		if from.Len() == 0 {
+			return
+		}
+		kept, n := reflect.MakeSlice(from.Type(), from.Len(), from.Len()), 0
+		for i := range from.Len() {
 			if item := from.Index(i); holds(item, keep) {
-				mine := reflect.New(item.Type()).Elem()
-				cut(mine, item, keep)
-				to.Set(reflect.Append(to, mine))
+				cut(kept.Index(n), item, keep)
+				n++
 			}
+		}
+		if n > 0 {
+			to.Set(kept.Slice3(0, n, n))
 		}
 	default:
 		to.Set(from)
 	}
 }
 
+// limits are the positions of the fields Span and When of a struct; nil where it has
+// none.
+type limits struct{ span, when []int }
+
+var limitsOf sync.Map // reflect.Type to limits
+
 func holds(item reflect.Value, keep func(Span, Condition) bool) bool {
 	if item.Kind() != reflect.Struct {
 		return true
 	}
+	known, ok := limitsOf.Load(item.Type())
+	if !ok {
+		var found limits
+		if f, ok := item.Type().FieldByName("Span"); ok && f.Type == reflect.TypeFor[Span]() {
+			found.span = f.Index
+		}
+		if f, ok := item.Type().FieldByName("When"); ok && f.Type == reflect.TypeFor[Condition]() {
+			found.when = f.Index
+		}
+		known, _ = limitsOf.LoadOrStore(item.Type(), found)
+	}
 	var sp Span
 	var when Condition
-	if f := item.FieldByName("Span"); f.IsValid() {
-		sp, _ = f.Interface().(Span)
+	if at := known.(limits).span; at != nil {
+		sp = item.FieldByIndex(at).Interface().(Span)
 	}
-	if f := item.FieldByName("When"); f.IsValid() {
-		when, _ = f.Interface().(Condition)
+	if at := known.(limits).when; at != nil {
+		when = item.FieldByIndex(at).Interface().(Condition)
 	}
 	return keep(sp, when)
 }

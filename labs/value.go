@@ -211,6 +211,9 @@ var settingName = regexp.MustCompile(`\$\{([A-Z][A-Z_]*)\}`)
 
 // inSettings puts the lab's values in the places of their names, as ${API_INT}.
 func inSettings(text string, settings map[string]string) string {
+	if !strings.Contains(text, "${") {
+		return text
+	}
 	return settingName.ReplaceAllStringFunc(text, func(name string) string {
 		if value, ok := settings[strings.ToLower(name[2:len(name)-1])]; ok {
 			return value

@@ -96,16 +96,13 @@ func TestABrokenLabIsReportedAndNothingIsGenerated(t *testing.T) {
 }
 
 func TestAnEditedScriptIsKept(t *testing.T) {
-	dir := newLab(t)
-	bootlab("generate", dir)
+	dir := generated(t)
 	script := filepath.Join(dir, "out", "scripts", "render-etcd.sh")
 	data, err := os.ReadFile(script)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(script, append(data, "# mine\n"...), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	replace(t, script, string(data)+"# mine\n", 0o755)
 	_, stderr, status := bootlab("generate", dir)
 	if status != exitFailed || !strings.Contains(stderr, "scripts/render-etcd.sh") || !strings.Contains(stderr, "--force") {
 		t.Errorf("status %d: %s", status, stderr)

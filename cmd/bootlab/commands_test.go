@@ -148,10 +148,7 @@ func refused(t *testing.T, line, stderr string, status int) {
 }
 
 func TestAMisspeltWordIsAnsweredWithTheNearest(t *testing.T) {
-	lab := newLab(t)
-	if _, stderr, status := bootlab("generate", lab); status != cli.ExitDone {
-		t.Fatal(stderr)
-	}
+	lab := sharedLab(t)
 	for line, says := range map[string]string{
 		"genrate LAB":                          "did you mean generate?",
 		"help genrate":                         "did you mean generate?",
@@ -270,10 +267,7 @@ func TestManPagesAndTheReferenceHoldEveryCommand(t *testing.T) {
 	if _, stderr, status := bootlab("man", "--to", dir); status != cli.ExitDone {
 		t.Fatal(stderr)
 	}
-	lab := newLab(t)
-	if _, stderr, status := bootlab("generate", lab); status != cli.ExitDone {
-		t.Fatal(stderr)
-	}
+	lab := sharedLab(t)
 	reference, err := os.ReadFile(filepath.Join(lab, "out", "guide", "commands.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -299,7 +293,7 @@ func TestManPagesAndTheReferenceHoldEveryCommand(t *testing.T) {
 	if index, err := os.ReadFile(filepath.Join(lab, "out", "guide.json")); err != nil || !strings.Contains(string(index), `"guide/commands.md"`) {
 		t.Errorf("guide.json does not list the reference: %v", err)
 	}
-	if out, stderr, status := bootlab("site", "build", lab); status != cli.ExitDone {
+	if out, stderr, status := bootlab("site", "build", lab, "--to", filepath.Join(t.TempDir(), "site")); status != cli.ExitDone {
 		t.Errorf("%s%s", out, stderr)
 	}
 }

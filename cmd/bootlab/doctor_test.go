@@ -11,10 +11,7 @@ import (
 )
 
 func TestGenerateWritesTheDefinitionsOfTheMachines(t *testing.T) {
-	dir := newLab(t)
-	if _, stderr, status := bootlab("generate", dir); status != exitDone {
-		t.Fatal(stderr)
-	}
+	dir := sharedLab(t)
 	for _, name := range []string{"network.xml", "pool-base.xml", "pool.xml", "domain-bootstrap.xml", "disk-bootstrap.xml", "haproxy.cfg"} {
 		if data, err := os.ReadFile(filepath.Join(dir, "out", "vms", name)); err != nil || len(data) == 0 {
 			t.Error(name, err)

@@ -99,10 +99,7 @@ type judge struct {
 
 func newJudge(t *testing.T) *judge {
 	t.Helper()
-	j := &judge{t: t, lab: newLab(t)}
-	if _, stderr, status := bootlab("generate", j.lab); status != exitDone {
-		t.Fatal(stderr)
-	}
+	j := &judge{t: t, lab: sharedLab(t)}
 	for _, match := range regexp.MustCompile(`(?m)^([a-z-]+):.*## `).FindAllStringSubmatch(page(t, "Makefile"), -1) {
 		j.targets = append(j.targets, match[1])
 	}

@@ -6,10 +6,7 @@ import (
 )
 
 func TestAnOldNameIsUnknownAndTheNewOneIsSuggested(t *testing.T) {
-	lab := newLab(t)
-	if _, stderr, status := bootlab("generate", lab); status != exitDone {
-		t.Fatal(stderr)
-	}
+	lab := sharedLab(t)
 	for _, c := range []struct {
 		line, says string
 		status     int

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,18 +21,6 @@ import (
 	"bootlab/site"
 	"bootlab/templates"
 )
-
-// generated is a lab with its scripts and guide.
-func generated(t testing.TB) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "mylab")
-	for _, args := range [][]string{{"init", dir}, {"generate", dir}} {
-		if _, stderr, status := bootlab(args...); status != exitDone {
-			t.Fatal(stderr)
-		}
-	}
-	return dir
-}
 
 func TestTheSiteOfALabIsBuiltAndBuiltAgain(t *testing.T) {
 	dir := generated(t)
@@ -56,26 +45,29 @@ func TestTheSiteOfALabIsBuiltAndBuiltAgain(t *testing.T) {
 // by the first search.
 func TestPagesOfTheSiteAreSmall(t *testing.T) {
 	const most, mostIndexOfAPage = 60_000, 500
-	dir := generated(t)
-	guide, out := filepath.Join(dir, "out"), filepath.Join(dir, "out", "site")
-	if _, stderr, status := bootlab("site", "build", dir); status != exitDone {
-		t.Fatal(stderr)
-	}
-	size := func(elements ...string) int {
-		info, err := os.Stat(filepath.Join(elements...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return int(info.Size())
-	}
-	s, err := site.Build(os.DirFS(guide))
+	guide := os.DirFS(filepath.Join(sharedLab(t), "out"))
+	s, err := site.Build(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, limit := size(out, "search-index.js"), mostIndexOfAPage*len(s.Pages()); n > limit || n < 1000 {
+	files, err := s.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int{}
+	for _, f := range files {
+		sizes[f.Path] = len(f.Data)
+	}
+	size := func(name string) int {
+		if sizes[name] == 0 {
+			t.Fatalf("the site has no %s, or it is empty", name)
+		}
+		return sizes[name]
+	}
+	if n, limit := size("search-index.js"), mostIndexOfAPage*len(s.Pages()); n > limit || n < 1000 {
 		t.Errorf("the search index has %d bytes for %d pages, at most %d are wanted", n, len(s.Pages()), limit)
 	}
-	shared, stages := size(out, "site.css")+size(out, "site.js"), 0
+	shared, stages := size("site.css")+size("site.js"), 0
 	for _, p := range s.Pages() {
 		if p.Kind != "stage" {
 			continue
@@ -83,7 +75,11 @@ func TestPagesOfTheSiteAreSmall(t *testing.T) {
 		stages++
 		// No page is smaller than the script that it shows: the longest are held to
 		// how much marking adds.
-		if n, limit := size(out, p.HTML())+shared, max(most, shared+2*size(guide, p.File)); n > limit {
+		markdown, err := fs.ReadFile(guide, p.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, limit := size(p.HTML())+shared, max(most, shared+2*len(markdown)); n > limit {
 			t.Errorf("%s: %d bytes with style and scripts, at most %d are wanted", p.HTML(), n, limit)
 		}
 	}
@@ -130,9 +126,12 @@ func TestEveryReleaseAndTopologyMakesAWholeSite(t *testing.T) {
 
 func TestTheSiteOfAClosedGuideIsClosed(t *testing.T) {
 	dir := generated(t)
-	if err := os.Chmod(filepath.Join(dir, "out", "guide.json"), 0o600); err != nil {
+	index := filepath.Join(dir, "out", "guide.json")
+	text, err := os.ReadFile(index)
+	if err != nil {
 		t.Fatal(err)
 	}
+	replace(t, index, string(text), 0o600)
 	if _, stderr, status := bootlab("site", "build", dir); status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -160,9 +159,7 @@ func TestASiteWithoutAGuideSaysHowToGetOne(t *testing.T) {
 func TestABrokenGuideIsOneClearError(t *testing.T) {
 	dir := generated(t)
 	page := filepath.Join(dir, "out", "guide", "render-etcd.md")
-	if err := os.WriteFile(page, []byte("# etcd\n\n[x](nowhere.md)\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	replace(t, page, "# etcd\n\n[x](nowhere.md)\n", 0o644)
 	_, stderr, status := bootlab("site", "build", dir)
 	if status != exitFailed || !strings.Contains(stderr, "render-etcd") || !strings.Contains(stderr, "nowhere.md") || !strings.Contains(stderr, "hint:") {
 		t.Errorf("status %d: %s", status, stderr)
@@ -252,9 +249,7 @@ func TestServingFollowsTheGuideAndTheLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.get(t, "render-etcd.html", "</span> done</span>")
-	if err := os.WriteFile(filepath.Join(dir, "out", "guide", "render-etcd.md"), []byte("# Another etcd\n\n## Troubleshooting\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	replace(t, filepath.Join(dir, "out", "guide", "render-etcd.md"), "# Another etcd\n\n## Troubleshooting\n", 0o644)
 	s.get(t, "render-etcd.html", "Another etcd</h1>")
 	open, err := http.Get(s.url + "events")
 	if err != nil {
@@ -273,7 +268,7 @@ func TestServingFollowsTheGuideAndTheLab(t *testing.T) {
 }
 
 func TestServingToOthersIsSaidLoudly(t *testing.T) {
-	dir := generated(t)
+	dir := sharedLab(t)
 	s := serve(t, dir, "127.0.0.1:0")
 	s.cancel()
 	if <-s.done; s.errs.Len() > 0 {
@@ -287,7 +282,7 @@ func TestServingToOthersIsSaidLoudly(t *testing.T) {
 }
 
 func TestAPortThatIsTakenIsOneClearError(t *testing.T) {
-	dir := generated(t)
+	dir := sharedLab(t)
 	s := serve(t, dir, "127.0.0.1:0")
 	taken := strings.Trim(strings.TrimPrefix(s.url, "http://"), "/")
 	_, stderr, status := bootlab("site", "serve", dir, "--listen", taken)

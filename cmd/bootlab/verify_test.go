@@ -20,10 +20,7 @@ import (
 // labWithScript is a generated lab in which the script of a stage is another.
 func labWithScript(t *testing.T, stage, text string) (dir, script string) {
 	t.Helper()
-	dir = newLab(t)
-	if _, stderr, status := bootlab("generate", dir); status != exitDone {
-		t.Fatal(stderr)
-	}
+	dir = generated(t)
 	script = filepath.Join(dir, "out", "scripts", stage+".sh")
 	writeScript(t, script, text)
 	return dir, script
@@ -32,12 +29,7 @@ func labWithScript(t *testing.T, stage, text string) (dir, script string) {
 // writeScript puts a script in its place at once, as somebody may run it.
 func writeScript(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file+".new", []byte("#!/bin/bash\n"+text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(file+".new", file); err != nil {
-		t.Fatal(err)
-	}
+	replace(t, file, "#!/bin/bash\n"+text, 0o755)
 }
 
 // tapOf is a script that says what that of a stage says whose check is as bad says.
@@ -126,13 +118,12 @@ func TestVerifyOfALabOnWhichNothingIsDone(t *testing.T) {
 }
 
 func TestVerifyRefusesWhatDoesNotGoTogether(t *testing.T) {
-	dir := newLab(t)
+	dir := sharedLab(t)
 	for _, args := range [][]string{
 		{}, {dir, "nonsense"}, {dir, ".."}, {dir, "render-kcm..render-cvo"}, {dir, "--output=html"}, {dir, "--watch=0"}, {dir, "--watch=x"},
 		{dir, "--watch", "--output=json"}, {dir, "--watch", "--from=x"}, {dir, "--local", "--from=x"}, {dir, "--partial"},
 		{dir, "--until-passed"}, {dir, "--timeout=0"},
 	} {
-		bootlab("generate", dir)
 		if _, stderr, status := bootlab(append([]string{"verify"}, args...)...); status != exitUsage || !strings.Contains(stderr, "hint: ") {
 			t.Errorf("%v: status %d: %s", args, status, stderr)
 		}

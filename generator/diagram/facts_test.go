@@ -12,20 +12,23 @@ import (
 // mermaidOf is the text of one picture, with letters in the place of entities.
 func mermaidOf(t *testing.T, p *labs.Plan, name string) string {
 	t.Helper()
-	pictures, err := Pictures(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, picture := range pictures {
-		if picture.Name == name {
-			return entity.ReplaceAllStringFunc(picture.Mermaid, func(code string) string {
-				n, err := strconv.Atoi(code[1 : len(code)-1])
-				if err != nil {
-					t.Fatal(err)
-				}
-				return string(rune(n))
-			})
+	v := newView(p)
+	for _, describe := range drawings {
+		d := describe(v)
+		if d.about().name != name {
+			continue
 		}
+		picture, _, err := draw(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entity.ReplaceAllStringFunc(picture.Mermaid, func(code string) string {
+			n, err := strconv.Atoi(code[1 : len(code)-1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(rune(n))
+		})
 	}
 	t.Fatalf("there is no picture %s", name)
 	return ""

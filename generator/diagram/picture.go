@@ -43,14 +43,22 @@ func Pictures(p *labs.Plan) ([]Picture, error) {
 	v := newView(p)
 	var out []Picture
 	for _, describe := range drawings {
-		d := describe(v)
-		c := d.about()
-		c.title, c.description = clean(c.title), clean(c.description)
-		s, err := d.layOut()
+		picture, _, err := draw(describe(v))
 		if err != nil {
-			return nil, fmt.Errorf("picture %s: %w", c.name, err)
+			return nil, err
 		}
-		out = append(out, Picture{Name: c.name, Title: c.title, Description: c.description, SVG: s.svg(c), Mermaid: d.mermaid()})
+		out = append(out, picture)
 	}
 	return out, nil
+}
+
+// draw gives a drawing as a picture, and laid out.
+func draw(d drawing) (Picture, *scene, error) {
+	c := d.about()
+	c.title, c.description = clean(c.title), clean(c.description)
+	s, err := d.layOut()
+	if err != nil {
+		return Picture{}, nil, fmt.Errorf("picture %s: %w", c.name, err)
+	}
+	return Picture{Name: c.name, Title: c.title, Description: c.description, SVG: s.svg(c), Mermaid: d.mermaid()}, s, nil
 }

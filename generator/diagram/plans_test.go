@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -38,27 +39,60 @@ func plan(t testing.TB, example, release string, change func(*labs.Lab)) *labs.P
 	return p
 }
 
-// A planned is a plan under the name of what it is.
+// A planned is a plan under the name of what it is, with its pictures.
 type planned struct {
-	name string
-	plan *labs.Plan
+	name  string
+	plan  *labs.Plan
+	drawn []drawn
 }
 
+// A drawn is a picture with what it was drawn from.
+type drawn struct {
+	drawing drawing
+	scene   *scene
+	picture Picture
+}
+
+var (
+	plansOnce sync.Once
+	allPlans  []planned
+)
+
 // plans are every shipped lab in every release, and labs at the limits of what
-// lab.yaml takes and beyond.
+// lab.yaml takes and beyond. They are drawn once, for all tests.
 func plans(t testing.TB) []planned {
+	t.Helper()
+	plansOnce.Do(func() {
+		for _, p := range undrawn(t) {
+			v := newView(p.plan)
+			for _, describe := range drawings {
+				d := describe(v)
+				picture, scene, err := draw(d)
+				if err != nil {
+					t.Errorf("%s: %v", p.name, err)
+					continue
+				}
+				p.drawn = append(p.drawn, drawn{d, scene, picture})
+			}
+			allPlans = append(allPlans, p)
+		}
+	})
+	return allPlans
+}
+
+func undrawn(t testing.TB) []planned {
 	var all []planned
 	for _, example := range labs.ExampleList() {
 		for _, release := range labs.Builtin().ReleaseIDs() {
-			all = append(all, planned{example.Name + " " + release, plan(t, example.Name, release, nil)})
+			all = append(all, planned{name: example.Name + " " + release, plan: plan(t, example.Name, release, nil)})
 		}
 	}
 	for _, release := range []string{"4.14", "4.17", "main"} {
 		all = append(all,
-			planned{"one master " + release, plan(t, "compact", release, func(l *labs.Lab) { masters(l, 1) })},
-			planned{"five masters " + release, plan(t, "ha", release, func(l *labs.Lab) { masters(l, 5) })},
-			planned{"thirty workers " + release, plan(t, "ha", release, func(l *labs.Lab) { l.Machines.Workers = many("worker", 30) })},
-			planned{"proxy and mirrors " + release, plan(t, "compact", release, func(l *labs.Lab) {
+			planned{name: "one master " + release, plan: plan(t, "compact", release, func(l *labs.Lab) { masters(l, 1) })},
+			planned{name: "five masters " + release, plan: plan(t, "ha", release, func(l *labs.Lab) { masters(l, 5) })},
+			planned{name: "thirty workers " + release, plan: plan(t, "ha", release, func(l *labs.Lab) { l.Machines.Workers = many("worker", 30) })},
+			planned{name: "proxy and mirrors " + release, plan: plan(t, "compact", release, func(l *labs.Lab) {
 				l.Proxy.HTTPProxy = "http://proxy.test:3128"
 				l.ImageDigestSources = []labs.ImageSource{{Source: "quay.io/okd", Mirrors: []string{"mirror.test:5000/okd"}}}
 				l.Release.Image = "mirror.test:5000/okd/scos-release:4.21"
@@ -66,7 +100,7 @@ func plans(t testing.TB) []planned {
 	}
 	for _, text := range hostile {
 		for _, example := range []string{"bootstrap-only", "ha"} {
-			all = append(all, planned{fmt.Sprintf("%.20q in %s", text, example), plan(t, example, "4.21", func(l *labs.Lab) { damage(l, text) })})
+			all = append(all, planned{name: fmt.Sprintf("%.20q in %s", text, example), plan: plan(t, example, "4.21", func(l *labs.Lab) { damage(l, text) })})
 		}
 	}
 	return all

@@ -20,6 +20,7 @@ type router struct {
 	ports  map[*box][]point
 	// xs and ys are the tracks in the gaps of the grid.
 	xs, ys []int
+	states []int // room for a search
 }
 
 func newRouter(g *grid, s *scene) *router {

@@ -69,12 +69,22 @@ func (r *router) route(a *arrow) []point {
 	slices.Sort(s.ys)
 	s.xs, s.ys = slices.Compact(s.xs), slices.Compact(s.ys)
 	n := len(s.xs)*len(s.ys)*len(directions) + 1
-	s.cost, s.before = make([]int, n), make([]int, n)
+	s.states = resized(s.states, n)
+	s.cost, s.before = s.states[:n], s.states[n:]
 	for i := range s.before {
 		s.before[i] = unseen
 	}
 	s.begin()
 	return s.run()
+}
+
+// resized is room for two numbers for each of n states. The arrows of a picture are
+// routed one after the other, in the same room.
+func resized(room []int, n int) []int {
+	if cap(room) < 2*n {
+		return make([]int, 2*n)
+	}
+	return room[:2*n]
 }
 
 func (s *search) at(state int) (p point, direction int) {
@@ -99,6 +109,9 @@ func (s *search) port(b *box, p point) (direction, cost int, ok bool) {
 		}
 		ok = p.y >= b.y+corner-2 && p.y <= b.bottom()-corner+2
 	}
+	if !ok {
+		return direction, cost, false
+	}
 	for _, used := range s.ports[b] {
 		onSide := (used.x == p.x && abs(used.y-p.y) < apart) || (used.y == p.y && abs(used.x-p.x) < apart)
 		ok = ok && !onSide
@@ -108,10 +121,11 @@ func (s *search) port(b *box, p point) (direction, cost int, ok bool) {
 
 // begin puts all points where the arrow may leave into the queue.
 func (s *search) begin() {
-	for i := 0; i < len(s.xs)*len(s.ys); i++ {
-		p, _ := s.at(i * len(directions))
-		if direction, cost, ok := s.port(s.arrow.from, p); ok {
-			s.visit(i*len(directions)+direction, first, cost)
+	for y, py := range s.ys {
+		for x, px := range s.xs {
+			if direction, cost, ok := s.port(s.arrow.from, point{px, py}); ok {
+				s.visit((y*len(s.xs)+x)*len(directions)+direction, first, cost)
+			}
 		}
 	}
 }

@@ -184,13 +184,14 @@ const plain = "-_.!~*'()/:,=+;@&$?"
 
 // escape writes bytes as a data URL holds them: %0A for a line feed.
 func escape(data []byte) string {
-	var b strings.Builder
+	const hex = "0123456789ABCDEF"
+	out := make([]byte, 0, 2*len(data))
 	for _, c := range data {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(plain, c) >= 0 {
-			b.WriteByte(c)
+			out = append(out, c)
 		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
+			out = append(out, '%', hex[c>>4], hex[c&15])
 		}
 	}
-	return b.String()
+	return string(out)
 }

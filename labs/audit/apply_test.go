@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"bootlab/generator"
@@ -34,14 +35,20 @@ func planFor(t testing.TB, release string) *labs.Plan {
 
 var testOrigin = Origin{File: "bootkube.sh", SHA256: strings.Repeat("ab", 32)}
 
-// followed is what the shipped templates follow.
+var follows struct {
+	once sync.Once
+	of   Follows
+	err  error
+}
+
+// followed is what the shipped templates follow: the same for each plan.
 func followed(t testing.TB, plan *labs.Plan) Follows {
 	t.Helper()
-	follows, err := generator.Follows(plan, templates.FS)
-	if err != nil {
-		t.Fatal(err)
+	follows.once.Do(func() { follows.of, follows.err = generator.Follows(plan, templates.FS) })
+	if follows.err != nil {
+		t.Fatal(follows.err)
 	}
-	return follows
+	return follows.of
 }
 
 // applied is the plan of a release after a script.
@@ -117,14 +124,16 @@ func TestWhatIsAppliedIsNoDifferenceAnyMore(t *testing.T) {
 	}
 }
 
-// written renders a plan, and writes the files of a folder; all for "".
-func written(t testing.TB, plan *labs.Plan, folder string) string {
+// written renders a plan, and writes the files whose paths begin so.
+func written(t testing.TB, plan *labs.Plan, beginnings ...string) string {
 	t.Helper()
 	out, err := generator.Render(plan, templates.FS, generator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out.Files = slices.DeleteFunc(out.Files, func(f generator.File) bool { return !strings.HasPrefix(f.Path, folder) })
+	out.Files = slices.DeleteFunc(out.Files, func(f generator.File) bool {
+		return !slices.ContainsFunc(beginnings, func(beginning string) bool { return strings.HasPrefix(f.Path, beginning) })
+	})
 	dir := filepath.Join(t.TempDir(), "out")
 	if _, err := out.Write(dir, generator.WriteOptions{}); err != nil {
 		t.Fatal(err)
@@ -189,7 +198,8 @@ func TestDryRunsCarryExactlyTheDifference(t *testing.T) {
 		shown := strings.ReplaceAll(bash(t, filepath.Join(dir, "scripts", "render-etcd.sh"), "--dry-run"), dir, "OUT")
 		return lineBreak.ReplaceAllString(shown, " ")
 	}
-	was := dryRun(written(t, planFor(t, "4.20"), "scripts/"))
+	ofEtcd := []string{"scripts/render-etcd.", "scripts/checks/render-etcd.", "scripts/lib/"}
+	was := dryRun(written(t, planFor(t, "4.20"), ofEtcd...))
 	for name, c := range map[string]struct {
 		do   func(s *labs.Stage)
 		seen func(before, after string) string
@@ -226,7 +236,7 @@ func TestDryRunsCarryExactlyTheDifference(t *testing.T) {
 					t.Errorf("%s: %s", change.Outcome, change)
 				}
 			}
-			is := dryRun(written(t, plan, "scripts/"))
+			is := dryRun(written(t, plan, ofEtcd...))
 			if problem := c.seen(was, is); problem != "" {
 				t.Errorf("%s in\n%s", problem, is)
 			}
@@ -241,7 +251,7 @@ func TestStagesAreLeftOutAndBroughtIntoAnotherOrder(t *testing.T) {
 	stages = slices.DeleteFunc(stages, func(s *labs.Stage) bool { return s.ID == "render-ingress" })
 	stageOf(stages, "render-config").Bootkube = "configuration-bootstrap"
 	stageOf(stages, "render-config").Run.Flags[1].Value += "x"
-	dir := written(t, applied(t, "4.20", writeScript(labs.Builtin().Bootkube, "4.20", stages, styles[0])), "")
+	dir := written(t, applied(t, "4.20", writeScript(labs.Builtin().Bootkube, "4.20", stages, styles[0])), "scripts/")
 	list := bash(t, filepath.Join(dir, "scripts", "render-all.sh"), "--list")
 	if strings.Contains(list, "render-ingress") || strings.Index(list, "render-scheduler") > strings.Index(list, "render-kcm") {
 		t.Errorf("the stages are\n%s", list)
@@ -263,7 +273,7 @@ func TestAnOptionOfEveryRunIsAppliedOnce(t *testing.T) {
 	if len(plan.Audited.Changes) != 1 || plan.Audited.Changes[0].Outcome != labs.Applied || len(plan.Audited.Changes[0].Stages) < 10 {
 		t.Errorf("%+v", plan.Audited.Changes)
 	}
-	dir := written(t, plan, "")
+	dir := written(t, plan, "scripts/")
 	for _, name := range []string{"render-etcd", "render-cvo"} {
 		if out := bash(t, filepath.Join(dir, "scripts", name+".sh"), "--dry-run"); !strings.Contains(out, "podman run --quiet --net=host --rm --log-driver=none \\\n    --name") {
 			t.Errorf("%s:\n%s", name, out)
@@ -302,7 +312,7 @@ func TestScriptsOfAllStagesFollow(t *testing.T) {
 		s.Mkdir = append(slices.Clone(s.Mkdir), "added/"+s.ID)
 	}
 	plan := applied(t, "4.21", writeScript(c.Bootkube, "4.21", stages, styles[0]))
-	dir := written(t, plan, "")
+	dir := written(t, plan, "scripts/", "node/")
 	scripts, lines := 0, 0
 	for _, s := range stages {
 		text, err := os.ReadFile(filepath.Join(dir, "node", s.ID+".sh"))

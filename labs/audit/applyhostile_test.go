@@ -88,7 +88,7 @@ func hostileScript(t *testing.T, canary string) string {
 func TestNothingOfAHostileScriptIsExecuted(t *testing.T) {
 	canary := filepath.Join(t.TempDir(), "canary")
 	plan := applied(t, "4.20", hostileScript(t, canary))
-	dir := written(t, plan, "")
+	dir := written(t, plan, "scripts/", "node/")
 	shown := ""
 	for _, place := range []string{"scripts", "node"} {
 		scripts, err := filepath.Glob(filepath.Join(dir, place, "*.sh"))
@@ -178,7 +178,7 @@ func TestWhatIsNotTakenOverIsNamed(t *testing.T) {
 			t.Errorf("%s has no reason", c)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(written(t, plan, ""), "scripts", "render-etcd.sh"))
+	data, err := os.ReadFile(filepath.Join(written(t, plan, "scripts/render-etcd.sh"), "scripts", "render-etcd.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}

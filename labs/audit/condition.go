@@ -172,6 +172,9 @@ func (g guard) negation() guard {
 // without takes away what is known anyway; possible is false when the rest
 // contradicts it.
 func (g guard) without(known guard) (rest guard, possible bool) {
+	if len(g) == 0 {
+		return nil, true
+	}
 	joined, possible := known.and(g...)
 	for _, a := range joined {
 		if !known.has(a) {

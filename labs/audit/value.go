@@ -50,9 +50,20 @@ func (v value) size() int {
 
 // under puts a condition on all pieces, leaving out those that contradict it.
 func (v value) under(g guard) value {
+	return v.each(func(when guard) (guard, bool) { return when.and(g...) })
+}
+
+// each puts another condition on each piece, and leaves out what is not possible.
+// Neighbours often have the same one, which is asked for once.
+func (v value) each(condition func(when guard) (now guard, possible bool)) value {
 	var out value
-	for _, p := range v {
-		if when, possible := p.when.and(g...); possible {
+	var when guard
+	possible := true
+	for i, p := range v {
+		if i == 0 || !p.when.equal(v[i-1].when) {
+			when, possible = condition(p.when)
+		}
+		if possible {
 			out = append(out, piece{p.text, when})
 		}
 	}
@@ -61,13 +72,7 @@ func (v value) under(g guard) value {
 
 // seenFrom is the value where some conditions are known to hold.
 func (v value) seenFrom(path guard) value {
-	var out value
-	for _, p := range v {
-		if when, possible := p.when.without(path); possible {
-			out = append(out, piece{p.text, when})
-		}
-	}
-	return out
+	return v.each(func(when guard) (guard, bool) { return when.without(path) })
 }
 
 // changed is what a variable holds after an assignment that is made only when

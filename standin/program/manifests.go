@@ -64,6 +64,7 @@ func newManifest(path string, data []byte) manifest {
 	m := manifest{path: path, data: data}
 	err := yaml.Unmarshal(data, &m.object)
 	if err == nil && m.kind() == "" {
+		//lint:ignore ST1005 the words are those of the real program
 		err = errors.New("Object 'Kind' is missing")
 	}
 	if err != nil {

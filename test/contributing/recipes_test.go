@@ -159,7 +159,7 @@ func (j judgement) passes(dir string, flags ...string) error {
 	pattern := "^(" + strings.ReplaceAll(strings.Join(j.tests, "|"), "/", ")$/^(") + ")$"
 	out, err := run(dir, "go", append(append(append([]string{"test", "-v", "-run", pattern}, j.packages...), "-args"), flags...)...)
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, told(out))
+		return fmt.Errorf("%w\n%s", err, withoutPassed(out))
 	}
 	for _, name := range j.tests {
 		if !strings.Contains(out, "--- PASS: "+name+" (") {
@@ -169,8 +169,8 @@ func (j judgement) passes(dir string, flags ...string) error {
 	return nil
 }
 
-// told is an output of go test -v without what passed.
-func told(out string) string {
+// withoutPassed is an output of go test -v without what passed.
+func withoutPassed(out string) string {
 	var kept bytes.Buffer
 	for line := range strings.Lines(out) {
 		if !regexp.MustCompile(`^\s*(=== |--- PASS: )`).MatchString(line) {

@@ -113,13 +113,13 @@ func newEnv(account Account, s settings, registries []*registry.Registry) (*Env,
 	openEnvs[e] = true
 	openLock.Unlock()
 	for _, name := range []string{"bin", "run", "tmp", "home", "home/.config", "home/.config/containers"} {
-		if err := e.own(filepath.Join(dir, name), os.Mkdir(filepath.Join(dir, name), 0o700)); err != nil {
+		if err := e.giveToAccount(filepath.Join(dir, name), os.Mkdir(filepath.Join(dir, name), 0o700)); err != nil {
 			return nil, err
 		}
 	}
 	for name, text := range e.configuration(s, registries) {
 		path := filepath.Join(dir, name)
-		if err := e.own(path, os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		if err := e.giveToAccount(path, os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			return nil, err
 		}
 	}
@@ -136,8 +136,8 @@ func (e *Env) warmUp() error {
 	return err
 }
 
-// own gives a path that was just made to the account.
-func (e *Env) own(path string, err error) error {
+// giveToAccount gives a path that was just made to the account.
+func (e *Env) giveToAccount(path string, err error) error {
 	if err != nil || os.Getuid() == e.Account.UID {
 		return err
 	}

@@ -78,7 +78,7 @@ func tryOne(account Account, s settings, reg *registry.Registry, image string) e
 	}
 	defer e.Close()
 	assets := filepath.Join(e.Dir, "assets")
-	if err := e.own(assets, os.Mkdir(assets, 0o700)); err != nil {
+	if err := e.giveToAccount(assets, os.Mkdir(assets, 0o700)); err != nil {
 		return err
 	}
 	out, err := e.Podman("run", "--quiet", "--net=host", "--rm", "--volume", assets+":/assets:z", image, "/usr/bin/cat", "/probe")

@@ -38,7 +38,6 @@ type bench struct {
 	failed    []failure
 	units     map[string]*failure // of units without a record, by their names
 	items     map[string][]*item
-	regexps   map[string]*regexp.Regexp
 	programs  map[string]*gojq.Code
 }
 
@@ -63,7 +62,7 @@ func newBench(d *labs.Diagnosis, lab *labs.Lab, local bool, found []host.Found) 
 		settings[name] = value
 	}
 	b := &bench{diagnosis: d, lab: settings, items: map[string][]*item{},
-		regexps: map[string]*regexp.Regexp{}, programs: map[string]*gojq.Code{}}
+		programs: map[string]*gojq.Code{}}
 	all := map[string]any{}
 	for _, f := range derived(d, found) {
 		it := &item{Found: f}
@@ -199,14 +198,14 @@ func (b *bench) ask(p *labs.Proof, it *item) ([]string, bool, error) {
 	case p.Silent:
 		return []string{"(nothing)"}, it.Status == 0 && len(bytes.TrimSpace(it.Text)) == 0, nil
 	case p.Fails != "":
-		re, err := b.regexp(p.Fails)
+		re, err := pattern(p.Fails)
 		if err != nil || it.Status == 0 {
 			return nil, false, err
 		}
 		lines := matching(re, it.Complaint)
 		return lines, len(lines) > 0, nil
 	case p.Matches != "":
-		re, err := b.regexp(p.Matches)
+		re, err := pattern(p.Matches)
 		if err != nil {
 			return nil, false, err
 		}
@@ -226,12 +225,18 @@ func matching(re *regexp.Regexp, text string) []string {
 	return lines
 }
 
-func (b *bench) regexp(text string) (*regexp.Regexp, error) {
-	if re := b.regexps[text]; re != nil {
-		return re, nil
+// patterns are regular expressions by their texts: like programs they are data of
+// this binary, and many walks and lines ask the same.
+var patterns sync.Map
+
+func pattern(text string) (*regexp.Regexp, error) {
+	if re, ok := patterns.Load(text); ok {
+		return re.(*regexp.Regexp), nil
 	}
 	re, err := regexp.Compile(text)
-	b.regexps[text] = re
+	if err == nil {
+		patterns.Store(text, re)
+	}
 	return re, err
 }
 

@@ -368,7 +368,7 @@ func textLines(text string) []string {
 
 // says asks for lines in what the last, failed try of a stage printed.
 func (b *bench) says(p *labs.Proof) (state, []Exhibit, error) {
-	re, err := b.regexp(p.Says)
+	re, err := pattern(p.Says)
 	if err != nil {
 		return not, nil, err
 	}

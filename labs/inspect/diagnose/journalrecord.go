@@ -80,6 +80,14 @@ func (w *writing) begin(at, stage string) {
 	w.open = stage
 }
 
+// goOn is a stage of a service that may have begun before the journal does.
+func (w *writing) goOn(at, stage string) {
+	if !w.run {
+		w.start(at)
+	}
+	w.begin(at, stage)
+}
+
 func (w *writing) end(at, result, message string) {
 	if w.open != "" {
 		w.add(at, record.StageEnd, w.open, result, message)
@@ -96,61 +104,54 @@ func stamp(line string) string {
 	return line[:19] + "Z"
 }
 
-// bootkubeRecord is what a journal tells of bootkube.service.
-func bootkubeRecord(journal string) []record.Entry {
+// recordOf reads the lines of a journal that have a time. last is the message before
+// a line; a line that read calls no message is not kept as one.
+func recordOf(journal string, read func(w *writing, at, line, last string) (message bool)) []record.Entry {
 	w := &writing{}
 	last := ""
 	for line := range strings.Lines(journal) {
 		line = strings.TrimRight(line, "\n")
-		at := stamp(line)
-		if at == "" {
-			continue
+		if at := stamp(line); at != "" && read(w, at, line, last) {
+			last = line
 		}
-		switch {
-		case bootkubeRun.MatchString(line):
-			w.start(at)
-			continue
-		case unitFails.MatchString(line) && strings.Contains(line, "bootkube.service"):
-			w.end(at, record.Failure, last)
-			continue
-		case bootkubeEnd.MatchString(line):
-			w.end(at, record.Success, "")
-			continue
-		}
-		for _, b := range bootkubeLines() {
-			if b.line.MatchString(line) {
-				if !w.run {
-					w.start(at)
-				}
-				w.begin(at, b.stage)
-				break
-			}
-		}
-		last = line
 	}
 	return w.entries
 }
 
+// bootkubeRecord is what a journal tells of bootkube.service.
+func bootkubeRecord(journal string) []record.Entry {
+	return recordOf(journal, func(w *writing, at, line, last string) bool {
+		switch {
+		case bootkubeRun.MatchString(line):
+			w.start(at)
+			return false
+		case unitFails.MatchString(line) && strings.Contains(line, "bootkube.service"):
+			w.end(at, record.Failure, last)
+			return false
+		case bootkubeEnd.MatchString(line):
+			w.end(at, record.Success, "")
+			return false
+		}
+		for _, b := range bootkubeLines() {
+			if b.line.MatchString(line) {
+				w.goOn(at, b.stage)
+				break
+			}
+		}
+		return true
+	})
+}
+
 // pullRecord is what a journal tells of release-image.service.
 func pullRecord(journal string) []record.Entry {
-	w := &writing{}
-	last := ""
-	for line := range strings.Lines(journal) {
-		line = strings.TrimRight(line, "\n")
-		at := stamp(line)
-		if at == "" {
-			continue
-		}
+	return recordOf(journal, func(w *writing, at, line, last string) bool {
 		switch {
 		case pullFails.MatchString(line):
 			w.add(at, record.StageEnd, pullStage, record.Failure, last)
 			w.add(at, record.StageStart, pullStage, "", "")
 			w.open = pullStage
 		case pullGoesOn.MatchString(line):
-			if !w.run {
-				w.start(at)
-			}
-			w.begin(at, pullStage)
+			w.goOn(at, pullStage)
 		case unitFails.MatchString(line) && strings.Contains(line, "release-image.service"):
 			w.end(at, record.Failure, last)
 		case pullEnds.MatchString(line):
@@ -158,9 +159,8 @@ func pullRecord(journal string) []record.Entry {
 			w.begin(at, "image-metadata-arches-match")
 			w.end(at, record.Success, "")
 		}
-		last = line
-	}
-	return w.entries
+		return true
+	})
 }
 
 // derived adds to what was found what follows from it: records out of journals, and

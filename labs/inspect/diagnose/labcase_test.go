@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,6 +132,9 @@ func healthy(t *testing.T) evidence {
 // planOf resolves a shipped lab in a release.
 func planOf(t testing.TB, example, release string) *labs.Plan {
 	t.Helper()
+	if p, ok := plans.Load(example + " " + release); ok {
+		return p.(*labs.Plan)
+	}
 	lab, problems := labs.LoadLabFS(labs.Examples, example, labs.Builtin())
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
@@ -140,8 +144,13 @@ func planOf(t testing.TB, example, release string) *labs.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
+	plans.Store(example+" "+release, p)
 	return p
 }
+
+// plans are those that a test has asked for, by lab and release. All tests share
+// them and leave them as they are.
+var plans sync.Map
 
 // found is the evidence as it comes from the machines.
 func (e evidence) found(d *labs.Diagnosis, lab *labs.Lab) []host.Found {

@@ -78,17 +78,17 @@ func quotedIn(text, line string) string {
 
 // wordsOf is the longest part of a line that a pattern of the proof takes.
 func wordsOf(p *labs.Proof, line string) string {
-	patterns := []string{p.Says, p.Matches, p.Fails}
+	texts := []string{p.Says, p.Matches, p.Fails}
 	for _, m := range literal.FindAllStringSubmatch(p.JQ, -1) {
-		var pattern string
-		if json.Unmarshal([]byte(m[1]), &pattern) == nil {
-			patterns = append(patterns, pattern)
+		var text string
+		if json.Unmarshal([]byte(m[1]), &text) == nil {
+			texts = append(texts, text)
 		}
 	}
 	best := ""
-	for _, pattern := range patterns {
-		re, err := regexp.Compile(pattern)
-		if pattern == "" || err != nil {
+	for _, text := range texts {
+		re, err := pattern(text)
+		if text == "" || err != nil {
 			continue
 		}
 		if words := re.FindString(line); len(words) > len(best) {

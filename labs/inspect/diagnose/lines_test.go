@@ -13,7 +13,7 @@ func TestTheLineOfAReportLeadsToItsCause(t *testing.T) {
 	d := labs.BuiltinDiagnosis().For(planOf(t, "compact", "4.21"))
 	all, right := 0, 0
 	for _, r := range reports(t) {
-		lines, want := r.told()
+		lines, want := r.linesAndCauses()
 		if len(lines) == 0 || len(want) == 0 {
 			continue
 		}
@@ -33,9 +33,9 @@ func TestTheLineOfAReportLeadsToItsCause(t *testing.T) {
 	}
 }
 
-// told are the lines that a service or a unit printed when it failed, as in a
+// linesAndCauses are the lines that a service or a unit printed when it failed, as in a
 // journal, and the causes by their names.
-func (r *report) told() (lines, want []string) {
+func (r *report) linesAndCauses() (lines, want []string) {
 	for _, w := range r.Want {
 		if !strings.Contains(w, ":") && w != "healthy" && w != "in-progress" {
 			want = append(want, w)

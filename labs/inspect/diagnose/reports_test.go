@@ -62,9 +62,9 @@ func reports(t testing.TB) []*report {
 	return all
 }
 
-// aside says whether a report was set aside before proofs were written: the hash
+// heldBack says whether a report was not looked at until proofs were written: the hash
 // of its name decides, so nobody chooses.
-func (r *report) aside() bool {
+func (r *report) heldBack() bool {
 	sum := sha256.Sum256([]byte(r.Name))
 	return sum[0]%2 == 0
 }
@@ -193,7 +193,7 @@ func (s score) String() string {
 
 // The causes of public reports are named out of bundles in the installer's
 // layout: nine of ten, none wrong, never a false all-clear, no alarm on a healthy
-// one. Half of the reports were set aside before the proofs were written.
+// one. Half of the reports were held back until the proofs were written.
 func TestPublicReportsAreJudged(t *testing.T) {
 	scores := map[bool]score{true: {}, false: {}}
 	for _, r := range reports(t) {
@@ -202,7 +202,7 @@ func TestPublicReportsAreJudged(t *testing.T) {
 			got := judged(t, dir)
 			sameInMemory(t, r, dir, got)
 			outcome, verdict := r.outcome(got)
-			scores[r.aside()][outcome]++
+			scores[r.heldBack()][outcome]++
 			switch outcome {
 			case wrong, allClear, falseAlarm:
 				t.Errorf("%s: %s, want %s", outcome, verdict, strings.Join(r.Want, " or "))
@@ -211,8 +211,8 @@ func TestPublicReportsAreJudged(t *testing.T) {
 			}
 		})
 	}
-	for aside, name := range map[bool]string{false: "seen while proofs were written", true: "set aside"} {
-		s := scores[aside]
+	for heldBack, name := range map[bool]string{false: "seen while proofs were written", true: "held back"} {
+		s := scores[heldBack]
 		t.Logf("%s: %s", name, s)
 		if all := s.all(); s[right]*10 < all*9 {
 			t.Errorf("%s: fewer than nine of ten are right", name)

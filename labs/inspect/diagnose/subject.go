@@ -265,16 +265,13 @@ func readJSON(fsys fs.FS, name string, v any) {
 }
 
 // compiledPattern keeps what was compiled: bundles are asked the same.
-func compiledPattern(pattern string) *regexp.Regexp {
-	if re, ok := patterns.Load(pattern); ok {
-		return re.(*regexp.Regexp)
+func compiledPattern(text string) *regexp.Regexp {
+	re, err := pattern(text)
+	if err != nil {
+		panic(err)
 	}
-	re := regexp.MustCompile(pattern)
-	patterns.Store(pattern, re)
 	return re
 }
-
-var patterns sync.Map
 
 // first is what the first group of a pattern matches; empty if it does not.
 func first(text, pattern string) string {

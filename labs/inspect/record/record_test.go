@@ -49,8 +49,8 @@ func file(t testing.TB, entries ...Entry) []byte {
 	return append(data, '\n')
 }
 
-// told is a span in short.
-func told(s *Span) string {
+// spanInShort is a span in short.
+func spanInShort(s *Span) string {
 	took := "?"
 	if d, known := s.Took(); known {
 		took = d.String()
@@ -61,7 +61,7 @@ func told(s *Span) string {
 func toldAll(spans []*Span) string {
 	var all []string
 	for _, s := range spans {
-		all = append(all, told(s))
+		all = append(all, spanInShort(s))
 	}
 	return strings.Join(all, "; ")
 }
