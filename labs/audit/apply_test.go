@@ -260,7 +260,7 @@ func TestStagesAreLeftOutAndBroughtIntoAnotherOrder(t *testing.T) {
 		t.Error("a script is made of a stage that is left out")
 	}
 	config, err := os.ReadFile(filepath.Join(dir, "scripts", "render-config.sh"))
-	if err != nil || !strings.Contains(string(config), "RECORD=configuration-bootstrap\n") || !strings.Contains(string(config), "cluster-infrastructure-02-config.ymlx") {
+	if err != nil || !strings.Contains(string(config), " RECORD=configuration-bootstrap ") || !strings.Contains(string(config), "cluster-infrastructure-02-config.ymlx") {
 		t.Errorf("the stage that was renamed: %v\n%s", err, config)
 	}
 }

@@ -42,7 +42,7 @@ func TestAnAnswerHasTheReportAndWhatWasLookedAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(a.Report, `"id": "release-mismatch"`) || !strings.HasPrefix(a.Markdown, "## The installer and the release do not fit\n") {
+	if !strings.Contains(a.Report, `"id": "release-mismatch"`) || !strings.HasPrefix(a.Markdown, "## The installer and the release do not match\n") {
 		t.Errorf("the report is\n%s\nas Markdown\n%s", a.Report, a.Markdown)
 	}
 	had := 0
