@@ -310,7 +310,7 @@ func TestTheInstallersRefusalIsTold(t *testing.T) {
 	if err := os.WriteFile(file, []byte(edited), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l.Run(t, "make-ignition.sh").Want(t, 1, "invalid network address", "cause: openshift-install refuses what install-config.yaml says")
+	l.Run(t, "make-ignition.sh").Want(t, 1, "invalid network address", "cause: openshift-install rejects a value in install-config.yaml.")
 	edited = strings.Replace(string(text), "publish: External", "publish: External\npublisch: External", 1)
 	if err := os.WriteFile(file, []byte(edited), 0o755); err != nil {
 		t.Fatal(err)

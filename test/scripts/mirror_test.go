@@ -86,7 +86,7 @@ func TestARegistryOfAnotherCAIsTrustedOnlyWithIt(t *testing.T) {
 	eachAccount(t, func(t *testing.T, account podman.Account) {
 		reg := registry.StartTLS(t, "")
 		l := labFrom(t, account, reg, "")
-		l.Run(t, "release-info.sh").Want(t, 1, pullFailed, "certificate signed by unknown authority", "name the file as additionalTrustBundle")
+		l.Run(t, "release-info.sh").Want(t, 1, pullFailed, "certificate signed by unknown authority", "name the file there as additionalTrustBundle")
 		l = labFrom(t, account, reg, caKey)
 		l.Must(t, "release-info.sh")
 		allGood(t, l, stage(t, "release-info"))

@@ -62,7 +62,14 @@ var (
 	pullLine    = regexp.MustCompile(`(?m)^(Trying to pull|Getting image|Copying (blob|config)|Writing manifest|Storing signatures|[0-9a-f]{64}$).*\n`)
 )
 
-func withoutNumbers(text string) string { return number.ReplaceAllString(text, "N") }
+// waitLine is what a wait prints each time it looks: how often, and in which states, is
+// a matter of speed.
+var waitLine = regexp.MustCompile(`(?m)^ {5,}.*\n(\.\.\. [0-9]+ more\n)?`)
+
+// withoutNumbers is what is the same at each run.
+func withoutNumbers(text string) string {
+	return number.ReplaceAllString(waitLine.ReplaceAllString(text, ""), "N")
+}
 
 // shortened is what a script printed without the progress of pulls, with the names
 // of this machine replaced, and with one line for many that begin alike.

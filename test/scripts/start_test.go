@@ -113,7 +113,7 @@ func (s *starting) begin(t *testing.T, until string, args ...string) *Session {
 // ready waits until the API server of the start answers well.
 func (s *starting) ready(t *testing.T, session *Session) {
 	t.Helper()
-	session.saysOnce(t, "    | The clock runs.")
+	session.saysOnce(t, "    | The 20 minutes start.")
 	until(t, "the API server", func() bool { return s.k.is(&s.k.ready) })
 }
 

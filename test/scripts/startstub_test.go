@@ -228,7 +228,7 @@ func TestAFollowedContainerEndsThoughItsLogDoesNot(t *testing.T) {
 	p.put(t, "status", "0\n")
 	p.put(t, "log", "2026-01-02T03:04:05.000000000+00:00 API is up\n")
 	p.put(t, "pid", "")
-	session := p.begin(t, "    | The clock runs.")
+	session := p.begin(t, "    | The 20 minutes start.")
 	time.Sleep(3 * time.Second)
 	p.put(t, "state", "exited\n")
 	select {
@@ -269,7 +269,7 @@ func TestAKilledPodmanLogsLosesNoLine(t *testing.T) {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	p.put(t, "go", "")
-	session.Wait(t).Want(t, 0, "API is up", "    | The clock runs.", "start-bootstrap is done")
+	session.Wait(t).Want(t, 0, "API is up", "    | The 20 minutes start.", "start-bootstrap is done")
 	p.done(t)
 	until(t, "the end of podman logs", func() bool { return len(p.readers()) == 0 })
 }
@@ -328,7 +328,7 @@ say 'the end'
 	file := filepath.Join(log, "filler")
 	os.WriteFile(file, make([]byte, 1<<20), 0o644) // as much as there is room for
 	p.put(t, "full", "")
-	session.saysOnce(t, "    | The clock runs.")
+	session.saysOnce(t, "    | The 20 minutes start.")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestAKilledScriptEndsNoContainer(t *testing.T) {
 	p.begin(t, "began").KillGroup()
 	p.put(t, "go", "")
 	until(t, "the end of the container", func() bool { return p.has("whole") })
-	p.Run(t, startScript).Want(t, 0, "began", "    | The clock runs.", "start-bootstrap is done")
+	p.Run(t, startScript).Want(t, 0, "began", "    | The 20 minutes start.", "start-bootstrap is done")
 	p.done(t)
 }
 

@@ -108,7 +108,7 @@ write_record() { # PHASE [RESULT [LINE MESSAGE]]
   [[ -s ${RECORDS} ]] || echo '[]' > "${RECORDS}" || return 1
   entries="$(< "${RECORDS}")"
   # jq reads what another program wrote. A torn file is kept, and a new one begins.
-  [[ ${entries} == '['*$'}\n]' ]] ||
+  [[ ${entries} == $'[\n  {\n    "'*$'\n  }\n]' ]] ||
     entries="$(jq 'if type == "array" then . else error end' "${RECORDS}")" ||
     { mv -f "${RECORDS}" "${RECORDS}.torn" && entries='[]'; } || return 1
   [[ ${entries} == '[]' ]] && entries='[' || entries="${entries%$'\n]'},"
