@@ -310,7 +310,7 @@ var startFailures = []struct {
 	{
 		name: "one master alone", limits: map[string]string{"available": "3s"},
 		during: func(t *testing.T, s *starting) { s.pods(t, "master-0"); s.revisions(t, "master-0") },
-		says:   []string{"time out waiting for condition: \"API should be available on at least two master nodes\", err: timed out", "cause: After thirty minutes no two masters"},
+		says:   []string{"time out waiting for condition: \"API should be available on at least two master nodes\", err: timed out", "cause: After thirty minutes fewer than two masters"},
 	},
 	{
 		name: "a manifest is refused to the end", limits: map[string]string{"assets": "20s"},
@@ -716,7 +716,7 @@ func TestAStartOfFourSeventeenCountsNodes(t *testing.T) {
 	r := session.Wait(t)
 	r.Want(t, 0, "Master master-1 joined the cluster", "2 masters joined the cluster", "start-bootstrap is done")
 	inOrder(t, r.All, "Waiting for 2 masters to join", "    | With more than one replica", "Sending bootstrap-success event.", "    | The event kube-system/bootstrap-success",
-		"    | A second pass", "Tearing down", "Sending bootstrap-finished event.", "    | In this release the event comes behind the tear-down")
+		"    | A second pass", "Tearing down", "Sending bootstrap-finished event.", "    | In this release the event comes after the tear-down")
 	s.isDone(t)
 }
 
