@@ -45,6 +45,10 @@ func init() {
 			edit("etcd-members", `.members += [{ID: 11593607183411741178, peerURLs: ["https://192.168.126.22:2380"], isLearner: true}]`),
 			edit("events", `(.items[] | select(.reason == "MemberAddAsLearner" and (.message | contains(".22:"))) | .lastTimestamp) = "2026-01-02T05:25:00Z"`))},
 		"etcd-pod-loops": {changes: stuck(edit("pods", `(.items[] | select(.metadata.name == "etcd-master-2") | .status.containerStatuses[1]) |= (.ready = false | .restartCount = 9 | .state = {waiting: {reason: "CrashLoopBackOff", message: "back-off 5m0s restarting failed container=etcd"}} | .lastState = {terminated: {exitCode: 1, message: "error validating peerURLs: member count is unequal"}})`))},
+		"manifest-refused": {changes: []change{
+			edit("bootstrap-configmap", `.items = []`),
+			edit("kubescheduler", `.items[0].status.nodeStatuses = [{nodeName: "master-0", currentRevision: 3}]`),
+			adds("bootkube-journal", strings.Repeat(`2026-01-02T05:40:00+0000 bootstrap bootkube.sh[2410]: "50-extra-service.yaml": failed to create services.v1./extra -n extra: Service "extra" is invalid: spec.ports[0].nodePort: Invalid value: 31313: provided port is already allocated`+"\n", 6))}},
 		"revision-fails": {changes: []change{
 			edit("kubeapiserver", `.items[0].status.nodeStatuses = [{nodeName: "master-0", currentRevision: 3}, {nodeName: "master-1", currentRevision: 0, targetRevision: 3, lastFailedRevision: 3, lastFailedReason: "InstallerFailed", lastFailedCount: 4, lastFailedRevisionErrors: ["installer: timed out waiting for the condition"]}]`)}},
 		"installer-pod-hangs": {changes: []change{

@@ -74,6 +74,7 @@ type reportOperator struct {
 }
 
 type reportLog struct {
+	None    bool // the container was never created
 	Running bool
 	Reason  string
 	Exit    int
@@ -491,6 +492,10 @@ func (b *bundleOf) containers() {
 		all["machine-config-server"] = reportLog{Running: true, Log: "I0102 05:16:17.901441       1 api.go:74] Launching server on :22623"}
 	}
 	for name, log := range b.Container {
+		if log.None {
+			delete(all, name)
+			continue
+		}
 		if log.Log == "" {
 			log.Log = all[name].Log
 		}
