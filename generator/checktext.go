@@ -230,7 +230,11 @@ func valueText(d *labs.ValueCheck) string {
 // yamlLine is a pattern for a key and its value in a line of YAML, as a shell word.
 // The value may hold the script's variables, whose dots match any character.
 func yamlLine(before, value string) string {
-	pattern := before + `"?` + strings.ReplaceAll(value, ".", "[.]") + `"?(,|}| *$)`
+	quote := `"?`
+	if strings.Contains(before, "image") {
+		quote = `\W?` // operators write either quote around an image
+	}
+	pattern := before + quote + strings.ReplaceAll(value, ".", "[.]") + quote + `(,|}| *$)`
 	if !strings.Contains(value, "$") {
 		return "'" + pattern + "'"
 	}

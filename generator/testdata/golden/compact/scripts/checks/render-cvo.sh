@@ -21,7 +21,7 @@ grep -E -e '\bname"?: *"?bootstrap-cluster-version-operator"?(,|}| *$)' \
   bootstrap-manifests/bootstrap-pod.yaml
 COMMAND
 check pod-image 'the static pod runs this release' <<< \
-  'grep -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
+  'grep -E -e "\\bimage\"?: *\\W?${RELEASE_IMAGE_DIGEST}\\W?(,|}| *$)" \
     bootstrap-manifests/bootstrap-pod.yaml'
 check operator-manifests 'the operator'\''s own objects are in manifests/' << 'COMMAND'
 wc --bytes manifests/0000_00_cluster-version-operator_00_namespace.yaml \
@@ -29,7 +29,7 @@ wc --bytes manifests/0000_00_cluster-version-operator_00_namespace.yaml \
   manifests/0000_00_cluster-version-operator_*_deployment.yaml | (! grep '^ *0 ')
 COMMAND
 check deployment-image 'the deployment runs this release too' <<< \
-  'grep -l -E -e "\\bimage\"?: *\"?${RELEASE_IMAGE_DIGEST}\"?(,|}| *$)" \
+  'grep -l -E -e "\\bimage\"?: *\\W?${RELEASE_IMAGE_DIGEST}\\W?(,|}| *$)" \
     manifests/0000_00_cluster-version-operator_*_deployment.yaml |
     diff - <(ls manifests/0000_00_cluster-version-operator_*_deployment.yaml)'
 check kubeconfig 'the pod'\''s kubeconfig uses this node' <<< \

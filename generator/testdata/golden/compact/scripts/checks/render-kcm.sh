@@ -46,8 +46,7 @@ grep -E -e '^ *tls\.key: [A-Za-z0-9+/=]{40}' \
   kube-controller-manager-bootstrap/manifests/secret-csr-signer-signer.yaml
 COMMAND
 check csr-ca 'the CA of kubelets'\'' certificates is not empty' <<< \
-  'grep -E -e "-----BEGIN CERTIFICATE-----" \
-    kube-controller-manager-bootstrap/manifests/configmap-csr-controller-ca.yaml'
+  'grep -E -e "-----BEGIN CERTIFICATE-----" manifests/configmap-csr-controller-ca.yaml'
 check token-key 'the key of service account tokens is not empty' << 'COMMAND'
 grep -l -E -e '^ *service-account\.key: [A-Za-z0-9+/=]{40}' \
   kube-controller-manager-bootstrap/manifests/secret-initial-*-private-key.yaml |
