@@ -72,6 +72,24 @@ func TestLinesAreBashAndUndoneOneByOne(t *testing.T) {
 	}
 }
 
+// A record that somebody else wrote is not run.
+func TestOnlyLinesOfThePlanAreUndone(t *testing.T) {
+	lab := labtest.Shipped(t, "compact")
+	for _, dnsmasq := range []bool{false, true} {
+		h := bare
+		h.Dnsmasq = dnsmasq
+		if err := Trusted(Plan(lab, h, true)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, line := range []string{"rm --recursive /", "sudo nmcli general reload dns-full; id", "sudo rm --force /etc/sysctl.d/90-bootlab.conf\nid",
+		"sudo firewall-cmd --zone=$(id) --remove-rich-rule='rule family=\"ipv4\" source address=\"1\" destination address=\"1\" port port=\"1\" protocol=\"tcp\" accept'"} {
+		if Trusted([]Change{{Undo: []string{line}}}) == nil {
+			t.Errorf("it would run %q", line)
+		}
+	}
+}
+
 func newState(t *testing.T) *state.Dir {
 	t.Helper()
 	s, err := state.Open(t.TempDir(), false)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,8 @@ import (
 // zoneOfLibvirt is firewalld's zone for bridges of libvirt, which brings it along.
 // Source: libvirt docs firewall.html, firewalld and the virtual network driver.
 const zoneOfLibvirt = "libvirt"
+
+var zoneName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // patience is how long a question to firewalld may take.
 const patience = 30 * time.Second
@@ -41,6 +44,9 @@ func Firewall(ctx context.Context, lab *labs.Lab) (runs bool, zone string, close
 	zone = zoneOfLibvirt
 	if all, ok := says("--get-zones"); ok && !slices.Contains(strings.Fields(all), zone) {
 		zone, _ = says("--get-default-zone")
+	}
+	if !zoneName.MatchString(zone) {
+		return true, zoneOfLibvirt, nil // it would stand in a command
 	}
 	now, _ := says("--zone="+zone, "--list-all")
 	lasting, _ := says("--permanent", "--zone="+zone, "--list-all")

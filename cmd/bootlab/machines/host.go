@@ -106,6 +106,9 @@ last change first. What fails stays written down, and the next undo goes on with
 			}
 			defer dir.Close()
 			made, err := groundwork.Made(dir)
+			if err == nil {
+				err = groundwork.Trusted(made)
+			}
 			if err != nil {
 				return cli.VmsError(err)
 			}

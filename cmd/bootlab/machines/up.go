@@ -171,6 +171,9 @@ func undoGround(ctx context.Context, io cli.Streams, dir *state.Dir) error {
 	if err != nil || len(made) == 0 {
 		return err
 	}
+	if err := groundwork.Trusted(made); err != nil {
+		return err
+	}
 	fmt.Fprintln(io.Out, "taking back what bootlab host prepare changed:")
 	return groundwork.Undo(ctx, dir, shell(io))
 }
