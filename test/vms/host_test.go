@@ -92,8 +92,7 @@ func TestDownPutsTheHostBack(t *testing.T) {
 	dir := t.TempDir()
 	shape{name: "ground", uid: "0123456789abcdef"}.write(t, dir)
 	out := hostOfItsOwn(t, dir, `
-firewall-cmd() { command firewall-cmd "$@"; }
-# The third command line is the last that runs.
+# The fourth command line ends bootlab.
 cat > "$1/bash" <<'EOF'
 #!/bin/bash
 echo x >> "${COUNT}"
@@ -101,7 +100,9 @@ echo x >> "${COUNT}"
 exec /bin/bash "$@"
 EOF
 chmod +x "$1/bash"
-COUNT=$1/count PATH=$1:${PATH} "${program}" host prepare "${lab}" --yes || true
+COUNT=$1/count PATH=$1:${PATH} "${program}" host prepare "${lab}" --yes && exit 1
+[[ $(wc -l < "$1/count") -eq 4 ]]
+cmp /etc/hosts "$1/hosts.before" # it did not come so far
 zone | grep 'port="6443"'
 bootlab vms down "${lab}"
 cmp /etc/hosts "$1/hosts.before"

@@ -46,7 +46,7 @@ func Firewall(ctx context.Context, lab *labs.Lab) (runs bool, zone string, close
 		zone, _ = says("--get-default-zone")
 	}
 	if !zoneName.MatchString(zone) {
-		return true, zoneOfLibvirt, nil // it would stand in a command
+		zone = zoneOfLibvirt // it would stand in a command
 	}
 	now, _ := says("--zone="+zone, "--list-all")
 	lasting, _ := says("--permanent", "--zone="+zone, "--list-all")
